@@ -129,7 +129,8 @@ func (c *Config) checkBallPlant(r *schema.Report) {
 		}
 	}
 	if s := b.Start; s.RestartPeriod > 0 && s.RestartPeriod*c.FastestRate() < 2 {
-		r.Errorf(at+".ball.start.every", "%s.ball.start.every: %s s, want at least two frames, %s s", at, schema.Short(s.RestartPeriod), schema.Short(2/c.FastestRate()))
+		r.Errorf(at+".ball.start.every", "%s.ball.start.every: %s s, want at least two frames, %s s", at, schema.Short(s.RestartPeriod),
+			schema.Short(2/c.FastestRate()))
 	}
 }
 

@@ -96,7 +96,8 @@ func (c *Config) checkLoop(r *schema.Report) {
 			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", d.path(), schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
 		}
 	}
-	if clocks := append([]string{"wall"}, listOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) && !r.HasProblem("loop.clock") {
+	if clocks := append([]string{"wall"}, listOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) &&
+		!r.HasProblem("loop.clock") {
 		c.unknownSignal(r, "loop.clock", l.Clock, "device, nor wall", clocks)
 	} else if k := c.Pacer(); k >= 0 && !c.Devices[k].Required {
 		r.Errorf("loop.clock", "loop.clock: %s is not required; a device that makes the ticks must be there", l.Clock)
@@ -188,7 +189,8 @@ func (c *Config) checkOutside(r *schema.Report) {
 		r.Errorf("record.dir", "record.dir is empty: give a folder, or set record.enabled to false")
 	}
 	if c.Record.MaxBytes > 0 && c.Record.MaxBytes < 1e6 {
-		r.Errorf("record.keep", "record.keep: %s B is less than one minute of recording; want 0 (keep all) or at least 1 MB", schema.Short(c.Record.MaxBytes))
+		r.Errorf("record.keep", "record.keep: %s B is less than one minute of recording; want 0 (keep all) or at least 1 MB",
+			schema.Short(c.Record.MaxBytes))
 	}
 }
 

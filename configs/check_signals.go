@@ -36,7 +36,8 @@ func (c *Config) checkOwners(r *schema.Report) {
 		kind, owner        string
 		minCount, maxCount int
 		paths              []string
-	}{{"devices", "a device", 1, device.MaxDevices, listOf(c.Devices, Device.path)}, {"axes", "an axis", c.minAxes(), maxAxes, listOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
+	}{{"devices", "a device", 1, device.MaxDevices, listOf(c.Devices, Device.path)},
+		{"axes", "an axis", c.minAxes(), maxAxes, listOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
 		switch {
 		case len(o.paths) < o.minCount && !r.HasProblem(o.kind):
 			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.owner)

@@ -26,7 +26,8 @@ func TestEveryCompensationLoads(t *testing.T) {
 	}{
 		{"compensation: {kind: none}", func(k axis.CompSpec) bool { return k.Scale == 0.9 && k.Dither.Kind == estimator.DitherNone }},
 		{"compensation: {kind: feedforward, scale: 80 %, inertia: true}", func(k axis.CompSpec) bool { return k.Scale == 0.8 && k.Inertia }},
-		{"compensation: {kind: feedforward-static, lead: 3 ms, band: 1 rpm}", func(k axis.CompSpec) bool { return k.LeadTime == 3e-3 && k.Band > 0.1047 && k.Band < 0.1048 }},
+		{"compensation: {kind: feedforward-static, lead: 3 ms, band: 1 rpm}",
+			func(k axis.CompSpec) bool { return k.LeadTime == 3e-3 && k.Band > 0.1047 && k.Band < 0.1048 }},
 		{"compensation: {kind: observer, resolution: 0.2 mrad, rest: 20 ms, limit: 20 mN·m, slew: 5 N·m/s}", func(k axis.CompSpec) bool {
 			return k.Resolution == 2e-4 && k.Rest == 0.02 && k.Limit == 0.02 && k.Slew == 5
 		}},

@@ -56,7 +56,8 @@ func (a *Axis) SetDefaults() {
 	a.Estimator = Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}}
 	a.Reference.Spec = reference.Spec{Kind: "constant", Fade: 1}
 	a.Control = Control{Kind: "pd"}
-	a.Compensation = axis.CompSpec{Scale: 0.9, Ramp: 1, LeadTime: 2e-3, Order: 1, Rest: 0.05, Adapt: axis.Adapt{Time: 5, Range: [2]float64{0.5, 2}}}
+	a.Compensation = axis.CompSpec{Scale: 0.9, Ramp: 1, LeadTime: 2e-3, Order: 1, Rest: 0.05,
+		Adapt: axis.Adapt{Time: 5, Range: [2]float64{0.5, 2}}}
 	a.Guard.Thermal = 20
 	a.Guard.MaxLimitCycle = 10
 }

@@ -306,7 +306,8 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	for _, key := range []struct {
 		name    string
 		present bool
-	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.TailDuration != 0}, {"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
+	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.TailDuration != 0},
+		{"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
 		if key.present {
 			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
 		}

@@ -192,7 +192,8 @@ func (c *MachineFit) channels(j *MachineFitJoint) []IdentifyChannel {
 	if c.Rotary(j.Name) {
 		unit = []string{"rad", "rad/s", "N·m"}
 	}
-	return []IdentifyChannel{{"position", unit[0], j.Position}, {"velocity", unit[1], j.Velocity}, {"torque", unit[2], j.Torque}, {"reference", unit[0], j.Reference}}
+	return []IdentifyChannel{{"position", unit[0], j.Position}, {"velocity", unit[1], j.Velocity}, {"torque", unit[2], j.Torque},
+		{"reference", unit[0], j.Reference}}
 }
 
 // Model is the machine of the fit, with the Coulomb friction of its file by joint.
@@ -239,7 +240,8 @@ func (c *MachineFit) Section(joint string, whole bool) *Identify {
 		out.Axis = "rotary"
 	}
 	d := &c.Data
-	out.Name, out.Data = c.Name, IdentifyData{Records: d.Records, Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque, Reference: j.Reference}}
+	out.Name, out.Data = c.Name, IdentifyData{Records: d.Records,
+		Columns: IdentifyColumns{Time: d.Time, Position: j.Position, Velocity: j.Velocity, Force: j.Torque, Reference: j.Reference}}
 	if whole {
 		out.Data.Span = [2]float64{}
 	}

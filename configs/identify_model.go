@@ -99,7 +99,8 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		} else {
 			continue
 		}
-		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.IsFixed, Log: p.Log, Assumed: p.IsAssumed != nil && *p.IsAssumed, Err: p.Err, Prior: p.Prior}, key})
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.IsFixed, Log: p.Log,
+			Assumed: p.IsAssumed != nil && *p.IsAssumed, Err: p.Err, Prior: p.Prior}, key})
 	}
 }
 
@@ -128,7 +129,8 @@ func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
 				parts = append(parts, fmt.Sprintf("%s: %t", k.key, *k.flag))
 			}
 		}
-		e.WriteString(strings.Repeat(" ", indent+2) + schema.QuoteYAML(p.Name) + ": {" + strings.Join(parts, ", ") + "}" + e.TrailingComment("parameters."+p.Name, "") + "\n")
+		e.WriteString(strings.Repeat(" ", indent+2) + schema.QuoteYAML(p.Name) + ": {" + strings.Join(parts,
+			", ") + "}" + e.TrailingComment("parameters."+p.Name, "") + "\n")
 	}
 }
 

@@ -389,7 +389,8 @@ func (c *ResponseFit) buildOf(t *schema.Tree, theta []float64) (*response.Machin
 
 // Spec is what the fit asks of package identify/response.
 func (c *ResponseFit) Spec(workers int) response.Spec {
-	s := response.Spec{Build: c.build, Others: c.others(), StartJoints: c.InitialJoints, Line: c.Interpolation == "line", Steps: c.Steps, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
+	s := response.Spec{Build: c.build, Others: c.others(), StartJoints: c.InitialJoints, Line: c.Interpolation == "line", Steps: c.Steps,
+		Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo, Hi: p.Range.Hi}, Log: p.log()})

@@ -111,7 +111,8 @@ func (c *MachineRun) Spec() machine.Spec {
 	}
 	for i := range m.Forces {
 		k := &m.Forces[i]
-		f := machine.Force{Name: k.Name, Frame: end(k.Target, k.Name+"///on", k.Point, [3]float64{}), Direction: vector(k.Direction), World: k.Axes == "world"}
+		f := machine.Force{Name: k.Name, Frame: end(k.Target, k.Name+"///on", k.Point, [3]float64{}), Direction: vector(k.Direction),
+			World: k.Axes == "world"}
 		f.Force, f.Torque = k.Force.Generator(), k.Torque.Generator()
 		s.Forces = append(s.Forces, f)
 	}
@@ -281,7 +282,8 @@ func (m *Machine) elements(wires map[string]*circuit.Held, axis func(joint strin
 		if len(k.Nodes) == 2 {
 			from, to = k.Nodes[0], k.Nodes[1]
 		} else {
-			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, FromNode: from, ToNode: to, U: wired(wires, k.Name+".voltage", k.Voltage.Generator())})
+			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, FromNode: from, ToNode: to,
+				U: wired(wires, k.Name+".voltage", k.Voltage.Generator())})
 		}
 		list = append(list, &circuit.DC{Name: k.Name, FromNode: from, ToNode: to, Axis: at, I0: k.Amperes,
 			Motor: plant.Motor{R: k.R, L: k.L, K: k.K * k.Gear, BrushDrop: k.BrushDrop, DropScale: k.DropScale}, Thermal: k.Thermal.lump()})
@@ -298,7 +300,8 @@ func (m *Machine) elements(wires map[string]*circuit.Held, axis func(joint strin
 		case "capacitor":
 			out = &circuit.Capacitor{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, C: e.C, U0: e.Volts}
 		case "voltage-source":
-			out = &circuit.VoltageSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, e.PWM.lowLevel(), e.PWM.highLevel())), R: e.R}
+			out = &circuit.VoltageSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode,
+				U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, e.PWM.lowLevel(), e.PWM.highLevel())), R: e.R}
 		case "current-source":
 			out = &circuit.CurrentSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, I: generatorOr(e.Current, 0)}
 		case "switch":

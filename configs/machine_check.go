@@ -305,7 +305,8 @@ func (m *Machine) checkMotors(r *schema.Report) {
 // unusedKeys are the keys that say something which a motor of this kind does not have.
 func (k *MachineMotor) unusedKeys() []string {
 	dc, phases := k.Kind == "dc", k.Kind == "three-phase"
-	return trueKeys([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "thermal", "Ld", "Lq", "psi", "pole_pairs", "cogging", "ud", "uq", "L0", "nodes"},
+	return trueKeys([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "thermal", "Ld", "Lq", "psi", "pole_pairs",
+		"cogging", "ud", "uq", "L0", "nodes"},
 		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, !dc && k.Voltage != nil, !dc && k.Amperes != 0, !dc && k.L != 0, !dc && k.Thermal != nil,
 		dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != nil, dc && k.Pairs != 0, dc && len(k.Cogging) > 0, k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil,
 		!phases && k.L0 != 0, k.Kind == "synchronous" && len(k.Nodes) > 0)
@@ -400,7 +401,8 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		at := "machine.circuit." + e.Name
 		core, pulsed := e.Kind == "transformer", e.PWM != nil
 		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.FromNode == "" && !core, "to": e.ToNode == "" && !core,
-			"voltage": e.Kind == "voltage-source" && e.Voltage == nil && !pulsed && m.setBy(e.Name+".voltage") == "", "current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Control == nil && !pulsed} {
+			"voltage": e.Kind == "voltage-source" && e.Voltage == nil && !pulsed && m.setBy(e.Name+".voltage") == "",
+			"current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Control == nil && !pulsed} {
 			if missing && !r.HasProblem(at+"."+key) {
 				r.Errorf(at+"."+key, "%s.%s is missing", at, key)
 			}

@@ -170,8 +170,9 @@ func (m *Machine) servos(wires map[string]*circuit.Held, axis func(joint string)
 			c.Rotor, c.Axis = &rotor, axis(motor.Joint)
 			for j, want := range []*Signal{k.ID, k.IQ} {
 				d := [...]string{"d", "q"}[j]
-				c.Channels = append(c.Channels, servo.Channel{Measured: measured(k.Motor + ".i" + d), Reference: wired(wires, k.Name+".i"+d, generatorOr(want, 0)),
-					To: servo.Target{Source: wires[k.Motor+".u"+d]}, Name: d, Unit: "V"})
+				c.Channels = append(c.Channels, servo.Channel{Measured: measured(k.Motor + ".i" + d),
+					Reference: wired(wires, k.Name+".i"+d, generatorOr(want, 0)),
+					To:        servo.Target{Source: wires[k.Motor+".u"+d]}, Name: d, Unit: "V"})
 			}
 			list, alone = append(list, c), append(alone, false)
 			continue

@@ -52,7 +52,8 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 
 // checkField looks at a controller that is field-oriented.
 func (m *Machine) checkField(r *schema.Report, k *MachineController, at string) {
-	for _, key := range trueKeys([]string{"feedback", "acts_on", "reference", "kd", "dead_zone"}, k.Feedback != "", k.Acts != "", k.Reference != nil, k.Kd != 0, k.DeadZone != 0) {
+	for _, key := range trueKeys([]string{"feedback", "acts_on", "reference", "kd", "dead_zone"}, k.Feedback != "", k.Acts != "",
+		k.Reference != nil, k.Kd != 0, k.DeadZone != 0) {
 		r.Errorf(at+"."+key, "%s.%s: belongs to a controller of kind pid; this one is field-oriented", at, key)
 	}
 	motor := m.motor(k.Motor)

@@ -166,15 +166,16 @@ func TestMachineElements(t *testing.T) {
 		}
 		at, row, n := placesOf(t, m, e.columns), make([]float64, len(m.Columns())), 0
 		peak, miss := make([]float64, len(at)), make([]float64, len(at))
-		r, err := m.Run(context.Background(), x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: want[1][0]}, func(s *machine.Sample) error {
-			if m.Row(s, row); n > 0 { // at the start a controller has sampled already
-				for i, p := range at {
-					peak[i], miss[i] = math.Max(peak[i], math.Abs(want[n][i+1])), math.Max(miss[i], math.Abs(row[p]-want[n][i+1]))
+		r, err := m.Run(context.Background(), x, 0, c.Duration,
+			machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: want[1][0]}, func(s *machine.Sample) error {
+				if m.Row(s, row); n > 0 { // at the start a controller has sampled already
+					for i, p := range at {
+						peak[i], miss[i] = math.Max(peak[i], math.Abs(want[n][i+1])), math.Max(miss[i], math.Abs(row[p]-want[n][i+1]))
+					}
 				}
-			}
-			n++
-			return nil
-		})
+				n++
+				return nil
+			})
 		if err != nil || n != len(want) {
 			t.Fatalf("%s: %d rows, want %d: %v", e.name, n, len(want), err)
 		}

@@ -69,7 +69,8 @@ func (b *MachineBody) checkFlexible(r *schema.Report, at string) {
 	if f == nil || r.HasProblem(at+".flexible") {
 		return
 	}
-	for _, key := range trueKeys([]string{"mass", "com", "inertia", "products", "inertia_z"}, b.Mass != 0, b.Com != [3]float64{}, b.Inertia != [3]float64{}, b.Products != [3]float64{}, b.InertiaZ != 0) {
+	for _, key := range trueKeys([]string{"mass", "com", "inertia", "products", "inertia_z"}, b.Mass != 0, b.Com != [3]float64{},
+		b.Inertia != [3]float64{}, b.Products != [3]float64{}, b.InertiaZ != 0) {
 		r.Errorf(at+"."+key, "%s.%s: a flexible body has the mass of its beam; hang another body on %s.%s", at, key, b.Name, machine.Tip)
 	}
 	if f.Modes > 2*f.Elements {

@@ -21,7 +21,8 @@ func (m *Machine) magnetElements(wires map[string]*circuit.Held, axis func(joint
 		if len(k.Nodes) == 2 {
 			from, to = k.Nodes[0], k.Nodes[1]
 		} else {
-			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, FromNode: from, ToNode: to, U: wired(wires, k.Name+".voltage", generatorOr(k.Voltage, 0))})
+			list = append(list, &circuit.VoltageSource{Name: k.Name + supplySuffix, FromNode: from, ToNode: to,
+				U: wired(wires, k.Name+".voltage", generatorOr(k.Voltage, 0))})
 		}
 		list = append(list, &circuit.Electromagnet{Name: k.Name, FromNode: from, ToNode: to, R: k.R, Axis: axis(k.Joint), I0: k.Amperes,
 			Plunger: circuit.Plunger{Linf: k.Linf, C: k.C, X0: k.X0, Shut: k.ClosedPosition, Reverse: k.Reverse}})

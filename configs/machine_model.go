@@ -127,7 +127,8 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 	}
 	m.run.withDrivenJoints(joints, false).checkStep(r, p+".file", joints, 1/c.Loop.Rate)
 	if n := len(model.Signals()); n > maxSignalsShown {
-		r.Errorf(p+".outputs", "%s.outputs: %d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", p, n, maxSignalsShown, hil.MaxSignals, m.Joints[0].Joint, m.Joints[0].Joint)
+		r.Errorf(p+".outputs", "%s.outputs: %d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", p, n,
+			maxSignalsShown, hil.MaxSignals, m.Joints[0].Joint, m.Joints[0].Joint)
 	}
 }
 

@@ -152,7 +152,8 @@ func (c *ManipulatorRun) Params() plant.Params {
 	}
 	for i := range m.Joints {
 		j := &m.Joints[i]
-		k := plant.Joint{Kind: j.Kind, Location: j.Location, Mass: j.Mass, Inertia: j.Inertia, Center: j.Center, Spring: j.Spring, Rest: j.Rest, Damping: j.Damping}
+		k := plant.Joint{Kind: j.Kind, Location: j.Location, Mass: j.Mass, Inertia: j.Inertia, Center: j.Center, Spring: j.Spring, Rest: j.Rest,
+			Damping: j.Damping}
 		if d := j.Drive; d != nil {
 			k.Drive = &plant.Drive{Start: d.Start, Rate: d.Rate, Ramp: d.Ramp}
 		}

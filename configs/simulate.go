@@ -136,7 +136,8 @@ func (c *Simulate) ControlUnit(tag string) string {
 
 // Spec is the controller for an experiment.
 func (k *SimControl) Spec() experiment.Control {
-	return experiment.Control{PID: control.PID{Kp: k.Kp, Ki: k.Ki, Kd: k.Kd, Limit: k.Limit, DeadZone: k.DeadZn}, Speed: k.Quantity == "velocity", Period: k.Period}
+	return experiment.Control{PID: control.PID{Kp: k.Kp, Ki: k.Ki, Kd: k.Kd, Limit: k.Limit, DeadZone: k.DeadZn},
+		Speed: k.Quantity == "velocity", Period: k.Period}
 }
 
 // InputUnit is the unit of the input.

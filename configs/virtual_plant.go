@@ -203,8 +203,9 @@ func (c *Config) brushMachine() (plant.Machine, int, error) {
 	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
 	m, err := brush.NewMachine(brush.MachineSpec{
 		Name: a.Name, Params: b.Parameters.Of(a.Motor), SubStep: b.Step, MaxSubSteps: int(math.Ceil(period / float64(inner) / b.Step)),
-		Pair: b.Pair, AlwaysAveraged: b.AveragedContact, Bearing: a.Friction, LoadJ: a.LoadJ, LoadTorque: a.LoadTorque, Supply: a.Supply, Freewheel: a.Freewheel,
-		Thermal: plant.Thermal{Resistance: a.Thermal.Resistance, Capacity: a.Thermal.Capacity, Ambient: a.Thermal.Ambient},
+		Pair: b.Pair, AlwaysAveraged: b.AveragedContact, Bearing: a.Friction, LoadJ: a.LoadJ, LoadTorque: a.LoadTorque, Supply: a.Supply,
+		Freewheel: a.Freewheel,
+		Thermal:   plant.Thermal{Resistance: a.Thermal.Resistance, Capacity: a.Thermal.Capacity, Ambient: a.Thermal.Ambient},
 	})
 	return m, inner, err
 }

@@ -183,7 +183,8 @@ func (a *Axis) setUpRLS(m plant.Motor, input Quantity, noise float64) (err error
 }
 
 func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
-	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), commands: commands{tick: s.Tick}, fastestPeriod: math.Inf(1), age: math.Inf(1), history: past{ring: make([]moment, 2)}}
+	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), commands: commands{tick: s.Tick},
+		fastestPeriod: math.Inf(1), age: math.Inf(1), history: past{ring: make([]moment, 2)}}
 	errs := []error{above0("axis: tick", s.Tick, "s"), atLeast0("axis: effort per ampere", math.Abs(s.PerAmpere), ""), atLeast0("axis: effort per command", math.Abs(s.PerCommand), "")}
 	for q := range a.group {
 		a.group[q] = -1
@@ -210,7 +211,8 @@ func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 		errs = append(errs, errors.New("axis: no group has the position"))
 	}
 	if len(s.Groups) > maxGroups || slowest > maxPeriodRatio*a.fastestPeriod {
-		errs = append(errs, fmt.Errorf("axis: %d groups from %g to %g s, want at most %d, and periods within a factor of %d", len(s.Groups), a.fastestPeriod, slowest, maxGroups, maxPeriodRatio))
+		errs = append(errs, fmt.Errorf("axis: %d groups from %g to %g s, want at most %d, and periods within a factor of %d", len(s.Groups),
+			a.fastestPeriod, slowest, maxGroups, maxPeriodRatio))
 	}
 	return a, errors.Join(errs...)
 }

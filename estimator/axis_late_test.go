@@ -92,7 +92,8 @@ func indexOf(f *fed, at float64) (i int) {
 
 // An effort that comes again after longer than all that is kept leaves what the filter knows.
 func TestLateInputAfterAGap(t *testing.T) {
-	f := newFed(t, lagged, Group{SamplePeriod: tick, Quantities: []Quantity{Current}}, Group{SamplePeriod: tick, Quantities: []Quantity{Velocity}}, Group{SamplePeriod: 32 * tick, Quantities: []Quantity{Position}})
+	f := newFed(t, lagged, Group{SamplePeriod: tick, Quantities: []Quantity{Current}},
+		Group{SamplePeriod: tick, Quantities: []Quantity{Velocity}}, Group{SamplePeriod: 32 * tick, Quantities: []Quantity{Position}})
 	f.rest(0.3, 3200)
 	for k := range 2*maxEvents - 1 {
 		came := map[Quantity]Sample{Velocity: {Age: 0.5e-3}}

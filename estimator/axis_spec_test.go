@@ -31,7 +31,8 @@ func TestAxisSignals(t *testing.T) {
 			t.Errorf("%s writes beyond its signals", c.axis.name)
 		}
 	}
-	a, err := NewMechanical(MechanicalSpec{PositionNoise: 1e-6, Walk: 1}, AxisSpec{Tick: tick, Linear: true, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position}}}})
+	a, err := NewMechanical(MechanicalSpec{PositionNoise: 1e-6, Walk: 1},
+		AxisSpec{Tick: tick, Linear: true, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position}}}})
 	if err != nil || fmt.Sprint(a.Signals()) != "[{position m} {velocity m/s} {acceleration m/s²}]" {
 		t.Errorf("%v, %v", a, err)
 	}
@@ -73,13 +74,17 @@ func TestAxisBadSpec(t *testing.T) {
 		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, frame}}, "stands in two groups"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Quantities}}}}, "is not known"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{{Quantities: []Quantity{Position}}}}, "period of samples"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Current}}, {SamplePeriod: 33 * tick, Quantities: []Quantity{Position}}}}, "within a factor of 32"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Current}},
+			{SamplePeriod: 33 * tick, Quantities: []Quantity{Position}}}}, "within a factor of 32"},
 		{motor, AxisSpec{Tick: tick, Groups: fastSlow, RLS: &rls}, "position and current or effort of one group"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Effort}}}}, "the effort says nothing"},
-		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Voltage}}}}, "the voltage says nothing"},
-		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Velocity}}}}, "the velocity says nothing"},
+		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Voltage}}}},
+			"the voltage says nothing"},
+		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Velocity}}}},
+			"the velocity says nothing"},
 		{effort, AxisSpec{Tick: tick, Groups: []Group{both}}, "the current says nothing"},
-		{effort, AxisSpec{Tick: tick, PerAmpere: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Current, Effort}}}}, "the current says nothing"},
+		{effort, AxisSpec{Tick: tick, PerAmpere: 1, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Current, Effort}}}},
+			"the current says nothing"},
 		{passive, AxisSpec{Tick: tick, Groups: []Group{{SamplePeriod: tick, Quantities: []Quantity{Position, Effort}}}},
 			"the effort says nothing"},
 		{effort, AxisSpec{Tick: tick, PerCommand: math.NaN(), Groups: []Group{frame}}, "effort per command"},

@@ -126,7 +126,8 @@ func TestTimeOfCommandsAllocs(t *testing.T) {
 	k, out := 0, [8]float64{}
 	if n := testing.AllocsPerRun(4000, func() {
 		at := float64(k) * 1e-3
-		in := Inputs{DriveActive: true, Command: 3 + math.Sin(11*at), Position: Sample{Value: 9*at + 0.2*math.Sin(10*at)}, Current: Sample{Value: 0.4 + 0.1*math.Sin(10*at)}}
+		in := Inputs{DriveActive: true, Command: 3 + math.Sin(11*at), Position: Sample{Value: 9*at + 0.2*math.Sin(10*at)},
+			Current: Sample{Value: 0.4 + 0.1*math.Sin(10*at)}}
 		in.Position.Updated, in.Current.Updated = k%5 == 0, k%5 == 0
 		a.Step(int64(k)*1e6, 0, &in, out[:])
 		k++

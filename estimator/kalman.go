@@ -135,7 +135,8 @@ func (s *KalmanSpec) fill() {
 // limits of the filter.
 func (s *KalmanSpec) limits() limits {
 	m := &s.Motor
-	l := limits{dt: s.Dt, position: s.PositionNoise, inputNoise: s.VoltageNoise * s.VoltageNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare, screened: s.TopVoltage > 0,
+	l := limits{dt: s.Dt, position: s.PositionNoise, inputNoise: s.VoltageNoise * s.VoltageNoise * s.Dt, topSpeed: s.TopSpeed,
+		share: s.VelocityShare, screened: s.TopVoltage > 0,
 		r: [nY]float64{s.PositionNoise * s.PositionNoise, s.CurrentNoise * s.CurrentNoise, s.VelocityNoise * s.VelocityNoise}}
 	// any speed, current and torque that the motor can have; without a top voltage, any that motors have
 	speed, current := 1000.0, 10.0 // rad/s, A

@@ -217,7 +217,8 @@ func TestRigidLawsAreRefusedUnderAMeasuredSpeed(t *testing.T) {
 	if _, err := NewObserver(ObserverSpec{Law: dahl.NewLaw(), Gain: 1}); err == nil || !strings.Contains(err.Error(), "dahl") {
 		t.Errorf("a gain with dahl: %v", err)
 	}
-	if _, err := NewAdaptiveLuGre(AdaptSpec{Law: dahl.NewLaw(), Range: [2]float64{0.5, 2}}, 1e-3); err == nil || !strings.Contains(err.Error(), "dahl") {
+	if _, err := NewAdaptiveLuGre(AdaptSpec{Law: dahl.NewLaw(), Range: [2]float64{0.5, 2}}, 1e-3); err == nil ||
+		!strings.Contains(err.Error(), "dahl") {
 		t.Errorf("three parameters of dahl: %v", err)
 	}
 	if _, err := NewObserver(ObserverSpec{Law: byDirection(t)["lugre, by direction"], Gain: 1}); err == nil {

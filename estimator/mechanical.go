@@ -73,7 +73,8 @@ func (s *MechanicalSpec) limits() limits {
 			third = s.TopEffort
 		}
 	}
-	return limits{dt: s.Dt, position: s.PositionNoise, inputNoise: s.EffortNoise * s.EffortNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare,
+	return limits{dt: s.Dt, position: s.PositionNoise, inputNoise: s.EffortNoise * s.EffortNoise * s.Dt, topSpeed: s.TopSpeed,
+		share:    s.VelocityShare,
 		screened: s.TopSpeed > 0 && (s.TopEffort > 0 || s.Inertia == 0),
 		r:        [nY]float64{0: s.PositionNoise * s.PositionNoise, 2: s.VelocityNoise * s.VelocityNoise},
 		prior:    vector{XPos: s.PositionNoise, XVel: speed, XTorque: third}}

@@ -18,7 +18,8 @@ func TestLatchedStart(t *testing.T) {
 		{"a warm winding", Before{Heat: [MaxAxes]float64{0.7}}, Init, false},
 		{"emergency stop", Before{Mode: Estop, Cause: CauseEstop}, Estop, false},
 		{"trip", Before{Mode: Trip, Cause: CauseSpeed, CauseSignal: 4, Value: -310, Limit: 300, Heat: [MaxAxes]float64{0.2}}, Trip, false},
-		{"trip of a hot winding", Before{Mode: Trip, Cause: CauseThermal, CauseSignal: 4, Value: 1.01, Limit: 1, Heat: [MaxAxes]float64{0.52}}, Trip, true},
+		{"trip of a hot winding", Before{Mode: Trip, Cause: CauseThermal, CauseSignal: 4, Value: 1.01, Limit: 1, Heat: [MaxAxes]float64{0.52}},
+			Trip, true},
 	} {
 		b := newBench(t, benchOptions{seed: 4, comp: observer, ref: slowSine, fade: 0.5})
 		b.out.before = c.before

@@ -188,7 +188,8 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Substeps: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: Of("drive", commands...), Send: Of("drive", sensors...),
+	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Substeps: o.inner, Machine: b.machine, State: b.machine.NewState(),
+		Recv: Of("drive", commands...), Send: Of("drive", sensors...),
 		Truth: Of("plant", b.machine.Layout().Outputs...), Drives: []PlantDrive{{Command: 0, Enable: 1, Status: -1, Watchdog: 0.05}}})
 	spec := ControllerSpec{
 		Rig: "bench", Owners: []Owner{{Name: "shaft", Kind: AxisOwner}}, Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Models: o.models,

@@ -152,7 +152,8 @@ func TestCleanRigsDoNotTrip(t *testing.T) {
 						if sum += 1e-3; s.row.Mode.Energised() {
 							s.step()
 						} else {
-							t.Errorf("%s, %s, everything measured %v, %+g: after %d ms %v: %s", c.name, kind.name, all, side, k, s.row.Mode, s.row.CauseText(&s.ctl.schema))
+							t.Errorf("%s, %s, everything measured %v, %+g: after %d ms %v: %s", c.name, kind.name, all, side, k, s.row.Mode,
+								s.row.CauseText(&s.ctl.schema))
 							break
 						}
 					}

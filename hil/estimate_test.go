@@ -120,7 +120,8 @@ func TestVoltageOfASlowFrame(t *testing.T) {
 	s.Ages = []int{3, 4, 3, 3, 4}
 	a := s.Axes[0]
 	a.Measured[estimator.Voltage], a.SamplePeriod, a.Sampling.RLS = 2, 5e-3, nil
-	a.Sampling.Groups = []estimator.Group{{SamplePeriod: 5e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Voltage}}, {SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Current}}}
+	a.Sampling.Groups = []estimator.Group{{SamplePeriod: 5e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Voltage}},
+		{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Current}}}
 	s.Axes = []AxisSpec{a}
 	c, err := NewController(s)
 	if err != nil {

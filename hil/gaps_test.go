@@ -26,7 +26,8 @@ func TestSlowBusDoesNotTrip(t *testing.T) {
 				s.start(t)
 				for k := range 50 * 10 {
 					if s.step(); !s.row.Mode.Energised() {
-						t.Errorf("%d ticks late, %g rad, measured %v: after %.2f s %v: %s", late, amplitude, measured, 0.02*float64(k), s.row.Mode, s.row.CauseText(&s.ctl.schema))
+						t.Errorf("%d ticks late, %g rad, measured %v: after %.2f s %v: %s", late, amplitude, measured, 0.02*float64(k), s.row.Mode,
+							s.row.CauseText(&s.ctl.schema))
 						break
 					}
 				}

@@ -21,7 +21,8 @@ type fieldBoard struct {
 }
 
 func newFieldBoard(third MeasLimit) *fieldBoard {
-	s := GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Stale: 0.02, RequiredForReady: true}, {Stale: 0.02, RequiredForReady: true}, third}, Cmd: []CmdLimit{{Drives: true, Lo: -10, Hi: 10}},
+	s := GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Stale: 0.02, RequiredForReady: true}, {Stale: 0.02, RequiredForReady: true}, third},
+		Cmd:         []CmdLimit{{Drives: true, Lo: -10, Hi: 10}},
 		GuardLimits: GuardLimits{HoldTime: 0.010, SelfTest: 0.020}, Beat: 0.25}
 	nan := math.NaN()
 	return &fieldBoard{Guard: NewGuard(s), meas: make([]float64, 3), value: make([]float64, 3), sends: []bool{true, true, true}, last: []float64{nan, nan, nan}, keep: 100, u: make([]float64, 1)}

@@ -267,7 +267,8 @@ func TestGuardDiverged(t *testing.T) {
 		g := newRigged(t, nil)
 		g.running()
 		g.row.Flags = 0
-		g.Watch(&g.row, []axis.State{{Finding: axis.Finding{Fault: fault, Quantity: estimator.Position, Value: 2, Limit: 1}, Hint: axis.Finding{Fault: axis.Direction, Value: 4, Limit: 3}}}, g.meas)
+		g.Watch(&g.row, []axis.State{{Finding: axis.Finding{Fault: fault, Quantity: estimator.Position, Value: 2, Limit: 1},
+			Hint: axis.Finding{Fault: axis.Direction, Value: 4, Limit: 3}}}, g.meas)
 		if g.row.Cause != want || g.row.Value != 2 {
 			t.Errorf("found %d beside a hint: %v, want %v", fault, g.row.Cause, want)
 		}
@@ -315,11 +316,16 @@ func TestWhy(t *testing.T) {
 		r    Row
 		want string
 	}{
-		{Row{Cause: CauseDirection, CauseSignal: 1, Value: 4, Limit: 3}, "wrong direction drive.motor.angle: 4 V, limit 3 V; " + causes[CauseDirection].hint},
-		{Row{Cause: CauseDirection, CauseSignal: 2, Value: 4, Limit: 3}, "wrong direction drive.motor.current: 4, limit 3; " + causes[CauseDirection].hint},
-		{Row{Cause: CauseDelay, CauseSignal: 1, Value: 0.08, Limit: 0.01}, "delay drive.motor.angle: 0.08 s, limit 0.01 s; " + causes[CauseDelay].hint},
-		{Row{Cause: CauseFrozen, CauseSignal: 1, Value: 0.2, Limit: 0.003}, "frozen position drive.motor.angle: 0.2 rad, limit 0.003 rad; " + causes[CauseFrozen].hint},
-		{Row{Cause: CauseDisagree, CauseSignal: 2, Value: 9, Limit: 3}, "readings disagree drive.motor.current: 9 A, limit 3 A; " + causes[CauseDisagree].hint},
+		{Row{Cause: CauseDirection, CauseSignal: 1, Value: 4, Limit: 3},
+			"wrong direction drive.motor.angle: 4 V, limit 3 V; " + causes[CauseDirection].hint},
+		{Row{Cause: CauseDirection, CauseSignal: 2, Value: 4, Limit: 3},
+			"wrong direction drive.motor.current: 4, limit 3; " + causes[CauseDirection].hint},
+		{Row{Cause: CauseDelay, CauseSignal: 1, Value: 0.08, Limit: 0.01},
+			"delay drive.motor.angle: 0.08 s, limit 0.01 s; " + causes[CauseDelay].hint},
+		{Row{Cause: CauseFrozen, CauseSignal: 1, Value: 0.2, Limit: 0.003},
+			"frozen position drive.motor.angle: 0.2 rad, limit 0.003 rad; " + causes[CauseFrozen].hint},
+		{Row{Cause: CauseDisagree, CauseSignal: 2, Value: 9, Limit: 3},
+			"readings disagree drive.motor.current: 9 A, limit 3 A; " + causes[CauseDisagree].hint},
 		{Row{}, "none"},
 		{Row{Cause: CauseCommand}, "command"},
 		{Row{Cause: CauseStale, CauseSignal: 1, Value: 0.0214, Limit: 0.02}, "stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s"},
@@ -331,7 +337,8 @@ func TestWhy(t *testing.T) {
 		{Row{Cause: CauseStarved, Value: 0.31, Limit: 0.25}, "supervisor starved: 0.31 s, limit 0.25 s"},
 		{Row{Cause: CauseLateTicks, Value: 6, Limit: 5}, "late ticks: 6 of 100, limit 5 of 100"},
 		{Row{Cause: CauseSpeed, CauseSignal: 99, Value: 2, Limit: 1}, "speed: 2, limit 1"},
-		{Row{Cause: CauseBlocked, CauseSignal: 1, Value: 2, Limit: 1}, "blocked shaft drive.motor.angle: 2 N·m, limit 1 N·m; " + causes[CauseBlocked].hint},
+		{Row{Cause: CauseBlocked, CauseSignal: 1, Value: 2, Limit: 1},
+			"blocked shaft drive.motor.angle: 2 N·m, limit 1 N·m; " + causes[CauseBlocked].hint},
 		{Row{Cause: CauseBlocked, CauseSignal: 3, Value: 2, Limit: 1}, "blocked shaft stage.at: 2 N, limit 1 N; " + causes[CauseBlocked].hint},
 		{Row{Cause: 250}, "unknown"},
 	} {
@@ -349,7 +356,8 @@ func TestWhy(t *testing.T) {
 		t.Errorf("a signal that is not there: %q", r.CauseText(s))
 	}
 	alone := &Schema{Cmd: driven} // a command comes first where nothing is measured
-	if r := (Row{Cause: CauseScale, CauseSignal: 1, Value: 4, Limit: 3}); r.CauseText(alone) != "wrong scale "+driven[0].Name+": 4 V, limit 3 V; "+causes[CauseScale].hint {
+	if r := (Row{Cause: CauseScale, CauseSignal: 1, Value: 4,
+		Limit: 3}); r.CauseText(alone) != "wrong scale "+driven[0].Name+": 4 V, limit 3 V; "+causes[CauseScale].hint {
 		t.Errorf("%q", r.CauseText(alone))
 	}
 	// every cause has a name of its own, by which it is found

@@ -88,7 +88,8 @@ func TestConstantDelay(t *testing.T) {
 					case s.row.Cause == CauseDelay:
 						named++
 					default:
-						t.Errorf("%v, measured %v, J×%g, %d ms late, %+g: after %d ms %s", kind.drive, kind.measured, inertia, late, side, n, s.row.CauseText(&s.ctl.schema))
+						t.Errorf("%v, measured %v, J×%g, %d ms late, %+g: after %d ms %s", kind.drive, kind.measured, inertia, late, side, n,
+							s.row.CauseText(&s.ctl.schema))
 					}
 				}
 			}

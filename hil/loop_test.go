@@ -98,7 +98,8 @@ func TestLoopRows(t *testing.T) {
 		t.Fatalf("%d rows", len(h.rows))
 	}
 	for i, r := range h.rows {
-		if r.Seq != uint64(i+1) || r.T != s.t[i] || int64(r.Lateness) != s.late[i] || r.BusyTime != 5000 || r.Epoch != 2 || r.Gen != []uint32{3, 3, 4, 4, 4, 4}[i] {
+		if r.Seq != uint64(i+1) || r.T != s.t[i] || int64(r.Lateness) != s.late[i] || r.BusyTime != 5000 || r.Epoch != 2 ||
+			r.Gen != []uint32{3, 3, 4, 4, 4, 4}[i] {
 			t.Errorf("row %d: %+v", i, r)
 		}
 		if r.X[0] != float64(s.t[i]) || r.X[1] != 2*r.X[0] || s.sent[i] != r.X[1] {

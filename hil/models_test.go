@@ -186,7 +186,8 @@ func TestModelsAreChecked(t *testing.T) {
 		{"no share", []ModelSpec{m.spec("a", 0)}, "model a: share 0"},
 		{"a share that is no number", []ModelSpec{m.spec("a", math.NaN())}, "model a: share NaN"},
 		{"too much together", []ModelSpec{m.spec("a", 0.3), m.spec("b", 0.21)}, "model b: share 0.21"},
-		{"cannot be built", []ModelSpec{{Name: "a", Share: 0.1, Build: func() (Model, error) { return nil, errors.New("no bristles") }}}, "model a: no bristles"},
+		{"cannot be built", []ModelSpec{{Name: "a", Share: 0.1, Build: func() (Model, error) { return nil, errors.New("no bristles") }}},
+			"model a: no bristles"},
 	} {
 		_, _, err := newSideModels(c.specs, 1e-3, 1, 0)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -63,7 +63,8 @@ func TestNoiseAtRest(t *testing.T) {
 		f := newFree(t, b, 3, false, slowSine)
 		b.shape = func(angle float64) float64 { return angle + size*b.rng.NormFloat64() }
 		f.seconds(2)
-		if r := &f.row; (r.Mode == Ready) != ready || !ready && (r.Mode != SelfTest || r.Cause != CauseEstimate || r.CauseSignal != 1 || r.Value < 50 || r.Value > 250 || r.Limit != 10) {
+		if r := &f.row; (r.Mode == Ready) != ready || !ready &&
+			(r.Mode != SelfTest || r.Cause != CauseEstimate || r.CauseSignal != 1 || r.Value < 50 || r.Value > 250 || r.Limit != 10) {
 			t.Errorf("%g rad: %v (%s)", size, r.Mode, r.CauseText(&f.ctl.schema))
 		}
 	}

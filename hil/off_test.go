@@ -177,7 +177,8 @@ func TestOffByVoltage(t *testing.T) {
 					t.Errorf("%+g V at %g rad/s: told before 0.2 s", g.meas[1], speed)
 				}
 				g.ticks(600, 0)
-				if told := g.row.Flags&FlagNotOff != 0; told != (share > 1) || told && (g.row.CauseSignal != 2 || g.row.Limit != 1.2 || g.row.Value*side <= 1.2) {
+				if told := g.row.Flags&FlagNotOff != 0; told != (share > 1) || told &&
+					(g.row.CauseSignal != 2 || g.row.Limit != 1.2 || g.row.Value*side <= 1.2) {
 					t.Errorf("%+g V at %g rad/s: told %v, %v %g of %g", g.meas[1], speed, told, g.row.Cause, g.row.Value, g.row.Limit)
 				}
 			}
@@ -250,16 +251,22 @@ func TestOffLimits(t *testing.T) {
 		limits []float64
 		want   axis.OffLimits
 	}{
-		{"voltage", axis.Spec{Drive: plant.VoltageDrive, TopCommand: 12, Motor: m, Law: demoLaw()}, true, 1e-4, []float64{9}, axis.OffLimits{Current: 0.3, Voltage: 0.6, Braking: 0.025, BackEMF: 0.05, Slows: 150, MinBrakingSpeed: 2.4, RestSpeed: 0.24}},
-		{"current", axis.Spec{Drive: plant.CurrentDrive, TopCommand: 10, Motor: m, MaxSpeed: 50}, true, 1e-3, []float64{9}, axis.OffLimits{Current: 0.5, Braking: math.Inf(1), MinBrakingSpeed: 0.5, RestSpeed: 0.2}},
-		{"effort, a limit is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 1e-3, []float64{0, 8}, axis.OffLimits{Current: 0.4, Braking: math.Inf(1), RestSpeed: 0.2}},
+		{"voltage", axis.Spec{Drive: plant.VoltageDrive, TopCommand: 12, Motor: m, Law: demoLaw()}, true, 1e-4, []float64{9},
+			axis.OffLimits{Current: 0.3, Voltage: 0.6, Braking: 0.025, BackEMF: 0.05, Slows: 150, MinBrakingSpeed: 2.4, RestSpeed: 0.24}},
+		{"current", axis.Spec{Drive: plant.CurrentDrive, TopCommand: 10, Motor: m, MaxSpeed: 50}, true, 1e-3, []float64{9},
+			axis.OffLimits{Current: 0.5, Braking: math.Inf(1), MinBrakingSpeed: 0.5, RestSpeed: 0.2}},
+		{"effort, a limit is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 1e-3, []float64{0, 8},
+			axis.OffLimits{Current: 0.4, Braking: math.Inf(1), RestSpeed: 0.2}},
 		{"effort, nothing is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 0, []float64{0, 0}, axis.OffLimits{Braking: math.Inf(1)}},
-		{"a machine moves it", axis.Spec{Drive: plant.CurrentDrive, MaxSpeed: 50, Coupled: true}, true, 1e-4, nil, axis.OffLimits{Braking: math.Inf(1), MinBrakingSpeed: 0.5, RestSpeed: 1, Loaded: true}},
-		{"velocity without an enable line holds its place", axis.Spec{Drive: plant.VelocityDrive, TopCommand: 10}, false, 0, []float64{8}, axis.OffLimits{Braking: math.Inf(1), MinBrakingSpeed: 0.1, RestSpeed: 0.01}},
+		{"a machine moves it", axis.Spec{Drive: plant.CurrentDrive, MaxSpeed: 50, Coupled: true}, true, 1e-4, nil,
+			axis.OffLimits{Braking: math.Inf(1), MinBrakingSpeed: 0.5, RestSpeed: 1, Loaded: true}},
+		{"velocity without an enable line holds its place", axis.Spec{Drive: plant.VelocityDrive, TopCommand: 10}, false, 0, []float64{8},
+			axis.OffLimits{Braking: math.Inf(1), MinBrakingSpeed: 0.1, RestSpeed: 0.01}},
 	} {
 		got := c.s.OffLimits(c.ends, c.noise, c.limits...)
 		near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-9*math.Abs(b) }
-		if !near(got.Current, c.want.Current) || !near(got.Voltage, c.want.Voltage) || !near(got.Braking, c.want.Braking) || !near(got.BackEMF, c.want.BackEMF) || !near(got.Slows, c.want.Slows) || !near(got.MinBrakingSpeed, c.want.MinBrakingSpeed) || !near(got.RestSpeed, c.want.RestSpeed) || got.Loaded != c.want.Loaded {
+		if !near(got.Current, c.want.Current) || !near(got.Voltage, c.want.Voltage) || !near(got.Braking, c.want.Braking) ||
+			!near(got.BackEMF, c.want.BackEMF) || !near(got.Slows, c.want.Slows) || !near(got.MinBrakingSpeed, c.want.MinBrakingSpeed) || !near(got.RestSpeed, c.want.RestSpeed) || got.Loaded != c.want.Loaded {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

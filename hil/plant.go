@@ -68,7 +68,8 @@ const (
 // NewPlant prepares the role.
 func NewPlant(s PlantSpec) *Plant {
 	n := len(s.Drives)
-	return &Plant{s: s, dt: 1 / (s.Rate * float64(s.Substeps)), x: s.State, y: make([]float64, len(s.Truth)), u: make([]float64, 2*n), drives: make([]driveState, n),
+	return &Plant{s: s, dt: 1 / (s.Rate * float64(s.Substeps)), x: s.State, y: make([]float64, len(s.Truth)), u: make([]float64, 2*n),
+		drives: make([]driveState, n),
 		schema: Schema{Rig: s.Name, Rate: s.Rate, Owners: s.Owners, Meas: s.Recv, Model: s.Truth, Cmd: s.Send}}
 }
 

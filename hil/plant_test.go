@@ -34,7 +34,8 @@ func TestPlantOfTwoDrives(t *testing.T) {
 	m := &twoDrives{}
 	recv := append(Of("a", engine.Signal{Name: "u"}, engine.Signal{Name: "on"}), Of("b", engine.Signal{Name: "u"})...)
 	send := Of("b", engine.Signal{Name: "x"}, engine.Signal{Name: "y"}, engine.Signal{Name: "status a"}, engine.Signal{Name: "status b"})
-	p := NewPlant(PlantSpec{Rate: rate, Substeps: 3, Machine: m, Recv: recv, Send: send, Truth: Of("plant", engine.Signal{Name: "x"}, engine.Signal{Name: "y"}),
+	p := NewPlant(PlantSpec{Rate: rate, Substeps: 3, Machine: m, Recv: recv, Send: send,
+		Truth:  Of("plant", engine.Signal{Name: "x"}, engine.Signal{Name: "y"}),
 		Drives: []PlantDrive{{Command: 0, Enable: 1, Status: 2, Watchdog: 0.025}, {Command: 2, Enable: -1, Status: 3, Watchdog: 0.045}}})
 	s := p.Schema()
 	var r Row
@@ -105,7 +106,8 @@ func TestPlantLostWithoutStatus(t *testing.T) {
 	m := &twoDrives{}
 	recv := append(Of("a", engine.Signal{Name: "u"}), Of("b", engine.Signal{Name: "u"})...)
 	send := Of("b", engine.Signal{Name: "x"}, engine.Signal{Name: "y"}, engine.Signal{Name: "status a"})
-	p := NewPlant(PlantSpec{Rate: 100, Substeps: 1, Machine: m, Recv: recv, Send: send, Truth: Of("plant", engine.Signal{Name: "x"}, engine.Signal{Name: "y"}),
+	p := NewPlant(PlantSpec{Rate: 100, Substeps: 1, Machine: m, Recv: recv, Send: send,
+		Truth:  Of("plant", engine.Signal{Name: "x"}, engine.Signal{Name: "y"}),
 		Drives: []PlantDrive{{Command: 0, Enable: -1, Status: 2, Watchdog: 0.025}, {Command: 1, Enable: -1, Status: -1, Watchdog: 0.025}}})
 	s := p.Schema()
 	var r Row

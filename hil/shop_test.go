@@ -240,8 +240,9 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 		o.law(law)
 	}
 	motor := plant.Motor{R: p.r, L: p.l, K: p.k, BrushDrop: p.drop, DropScale: 0.05, J: p.j}
-	a := AxisSpec{Name: "shaft", Command: 0, Limits: o.limits, Spec: axis.Spec{Linear: p.linear, Drive: p.drive, SamplePeriod: every, Law: law, Ref: gen, RefKind: o.of, Fade: o.fade,
-		PID: control.PID{Kp: 0.25, Kd: 6e-3, Ki: o.ki, Limit: 0.4}, Gain: 8, Comp: o.comp}}
+	a := AxisSpec{Name: "shaft", Command: 0, Limits: o.limits,
+		Spec: axis.Spec{Linear: p.linear, Drive: p.drive, SamplePeriod: every, Law: law, Ref: gen, RefKind: o.of, Fade: o.fade,
+			PID: control.PID{Kp: 0.25, Kd: 6e-3, Ki: o.ki, Limit: 0.4}, Gain: 8, Comp: o.comp}}
 	if a.Comp.Kind != axis.CompNone {
 		a.Comp.Scale, a.Comp.Ramp, a.Comp.Slew, a.Comp.Resolution = 0.9, 1, 200*p.fs*1.2, p.count
 	}

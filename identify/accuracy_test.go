@@ -21,7 +21,8 @@ func (c apart) driven(n int, seed uint64, s independent.Sensors) (*record.Record
 	f := independent.Friction{Sigma0: c.sigma0, Sigma1: c.sigma1, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: c.vs}
 	ax := &independent.Axis{M: 1, Friction: f}
 	s.Seed = seed
-	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: n, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}), Intersample: independent.Held})
+	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: n, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}),
+		Intersample: independent.Held})
 	return tr.Record(s, nil), map[string]float64{"M": 1, "sigma0": c.sigma0, "sigma1": c.sigma1, "sigma2": 0.4, "Fc": 1, "Fs": 1.5, "vs": c.vs}
 }
 

@@ -89,7 +89,8 @@ func (r *Result) origin(p *Parameter) string {
 	for _, w := range []struct {
 		amount float64
 		source string
-	}{{largerMove(p.shownMove), p.shownBy}, {largerMove(p.possibleMove), p.possibleBy + ", which the motion does not exclude"}, {largerMove(p.assumed), "what was assumed"}, {p.rounded, "the rounding of the force"}, {p.givenErr, "errors of what is known"}, {p.prior, "the uncertainty of a prior"}} {
+	}{{largerMove(p.shownMove), p.shownBy}, {largerMove(p.possibleMove), p.possibleBy + ", which the motion does not exclude"},
+		{largerMove(p.assumed), "what was assumed"}, {p.rounded, "the rounding of the force"}, {p.givenErr, "errors of what is known"}, {p.prior, "the uncertainty of a prior"}} {
 		if w.amount != 0 {
 			parts = append(parts, "widened by "+w.source)
 		}

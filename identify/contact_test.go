@@ -48,7 +48,8 @@ func TestNoBristleIsOneReason(t *testing.T) {
 		r.Residual.Effective, r.Residual.White = 1000, true
 		r.Parameters = []Parameter{plainParameter("M", 2, 1e-3), plainParameter("sigma0", 1e9, 1e9), plainParameter("sigma1", 1e3, 1e2), plainParameter("Fc", 3, 1e-2)}
 		about := []string{"sigma0", "sigma1"}
-		r.Indistinct = []fit.Indistinct{{Names: about, Reason: "no bristle in this record", Advice: "Take a dry law", Absent: absent}, {Names: []string{"sigma0"}, Reason: "its error is large"}}
+		r.Indistinct = []fit.Indistinct{{Names: about, Reason: "no bristle in this record", Advice: "Take a dry law", Absent: absent},
+			{Names: []string{"sigma0"}, Reason: "its error is large"}}
 		rule := fit.Against(fit.OverFitted, "the bristle mode is too high")
 		rule.Params = []string{"sigma0"}
 		r.doubts = []fit.Reason{fit.Doubt(fit.MethodDoubt, "something else"), rule}

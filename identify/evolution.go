@@ -69,7 +69,8 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 }
 
 // evolving is the question of an evolution.
-var evolving = question{leadBack: true, fixedGains: true, problem: (*axis.Model).Problem, refit: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
+var evolving = question{leadBack: true, fixedGains: true, problem: (*axis.Model).Problem,
+	refit: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
 
 // evolution is an evolution on a model, with its problem and what simulates it.
 func (j *job) evolution(m *axis.Model, params []fit.Param) (a fit.AEP, p *fit.Problem, simulator string, err error) {

@@ -14,7 +14,8 @@ import (
 // heldOrStraight is a record in open loop of a force that is smooth, or held over its samples, at so many samples a second.
 func heldOrStraight(seed uint64, rate float64, held bool, noise float64) (*record.Record, independent.Axis) {
 	a := independent.Axis{M: 3, Friction: independent.Friction{Fc: 2, Sigma2: 4}}
-	run := independent.Run{Dt: 1 / rate, N: int(8 * rate), Force: independent.Sines(seed, []float64{9, 4, 3}, []float64{0.55, 1.7, 3.9}), Intersample: independent.Exact}
+	run := independent.Run{Dt: 1 / rate, N: int(8 * rate), Force: independent.Sines(seed, []float64{9, 4, 3}, []float64{0.55, 1.7, 3.9}),
+		Intersample: independent.Exact}
 	if held {
 		run.Intersample = independent.Held
 	}

@@ -248,7 +248,8 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 
 // ofOnlyJoint is the result of a machine of one joint, judged as an axis.
 func ofOnlyJoint(b *machine.Result, v MachineChecks) (*Result, error) {
-	plan := Plan{Methods: Chain{regress}, Regress: b.AxisSpec, Model: axis.Spec{Rotary: b.AxisSpec.Rotary}, GainErr: b.Spec.Uncertain.Gain / 100, Unsure: b.Unsure()}
+	plan := Plan{Methods: Chain{regress}, Regress: b.AxisSpec, Model: axis.Spec{Rotary: b.AxisSpec.Rotary},
+		GainErr: b.Spec.Uncertain.Gain / 100, Unsure: b.Unsure()}
 	var recs Records
 	for _, d := range b.RawRecords {
 		recs.Fit = append(recs.Fit, d[0])
@@ -261,7 +262,8 @@ func ofOnlyJoint(b *machine.Result, v MachineChecks) (*Result, error) {
 	j := newJob(plan, recs, nil, nil)
 	method := j.begin(regress, recs, recs.withTotalForce())
 	j.end(method, j.stageOf(b.Axis))
-	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: append([]string{}, b.Warnings...), Stages: []Stage{j.lastStage.stage()}}
+	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: append([]string{}, b.Warnings...),
+		Stages: []Stage{j.lastStage.stage()}}
 	r.joint, r.givenNumbers = true, b.Spec.Uncertain.Texts(1)
 	for _, p := range b.Solution.Params {
 		if p.Zero {
@@ -308,9 +310,11 @@ func instrumentsOf(b *machine.Result) *MachineInstruments {
 	if iv == nil {
 		return nil
 	}
-	out := &MachineInstruments{Use: b.Spec.Instruments, Bandwidth: iv.Bandwidth, Reference: iv.Reference, Rounds: iv.Rounds, Failure: iv.Failure, Weakest: iv.Weakest, Parameters: []MachineInstrument{}}
+	out := &MachineInstruments{Use: b.Spec.Instruments, Bandwidth: iv.Bandwidth, Reference: iv.Reference, Rounds: iv.Rounds,
+		Failure: iv.Failure, Weakest: iv.Weakest, Parameters: []MachineInstrument{}}
 	for j := range iv.Values {
-		out.Parameters = append(out.Parameters, MachineInstrument{b.Base.Name(b.FreeParams[j]), iv.Values[j], iv.LSValues[j], iv.Differences[j], slices.Contains(iv.Biased, j)})
+		out.Parameters = append(out.Parameters, MachineInstrument{b.Base.Name(b.FreeParams[j]), iv.Values[j], iv.LSValues[j], iv.Differences[j],
+			slices.Contains(iv.Biased, j)})
 	}
 	return out
 }

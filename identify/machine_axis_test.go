@@ -200,7 +200,8 @@ func TestUncertainGain(t *testing.T) {
 				t.Errorf("gain ±%g %%: %s is %.4g (%.4g to %.4g), true %.4g", gain, name, p.Value, p.CI[0], p.CI[1], truth[name])
 			}
 			ci := r.random(p)
-			if half, want := (p.CI[1]-p.CI[0])/2, math.Hypot((ci[1]-ci[0])/2+largerMove(p.shownMove)+largerMove(p.possibleMove), normal95*gain/100*p.Value); gain > 0 && math.Abs(half-want) > 0.1*want {
+			if half, want := (p.CI[1]-p.CI[0])/2, math.Hypot((ci[1]-ci[0])/2+largerMove(p.shownMove)+largerMove(p.possibleMove),
+				normal95*gain/100*p.Value); gain > 0 && math.Abs(half-want) > 0.1*want {
 				t.Errorf("%s: ±%.4g, want ±%.4g", name, half, want)
 			}
 		}

@@ -140,7 +140,8 @@ func anyPlan(r *rand.Rand, b *bench) Plan {
 
 // describePlan says what was tried.
 func describePlan(p Plan) string {
-	return fmt.Sprintf("%v form %q law %q drive %d output %d initial %d terms %v regress %v decimate %d asymmetric %v given %d", p.Methods, p.Form, p.Model.Law, p.Model.Drive, p.Model.Output, p.Model.Initial, p.Model.Terms, p.Regress.Terms, p.Regress.Decimate, p.Model.Asymmetric, len(p.GivenParams))
+	return fmt.Sprintf("%v form %q law %q drive %d output %d initial %d terms %v regress %v decimate %d asymmetric %v given %d", p.Methods,
+		p.Form, p.Model.Law, p.Model.Drive, p.Model.Output, p.Model.Initial, p.Model.Terms, p.Regress.Terms, p.Regress.Decimate, p.Model.Asymmetric, len(p.GivenParams))
 }
 
 // mostSimulations is what a run of the random test may cost; a descent of eight parameters takes some hundreds.

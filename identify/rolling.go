@@ -34,7 +34,8 @@ const rolling = "rolling"
 
 // BallOf is that of a result.
 func BallOf(b *ball.Result) *Ball {
-	return &Ball{Levels: b.Levels, Moduli: b.Moduli, Slip: b.Slip, Refusals: b.Refusals, Frames: b.Frames, LeftOut: b.LeftOut, Odd: b.Odd, Assumed: b.Assumed,
+	return &Ball{Levels: b.Levels, Moduli: b.Moduli, Slip: b.Slip, Refusals: b.Refusals, Frames: b.Frames, LeftOut: b.LeftOut, Odd: b.Odd,
+		Assumed:   b.Assumed,
 		Exchanges: b.Exchanges, Strays: b.Strays, Noise: b.Noise, TopRoll: b.TopRoll, SpinRMS: b.SpinRMS}
 }
 
@@ -52,7 +53,8 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 	r.fill(b.Solution, a, nil)
 	r.Indistinct, r.doubts, r.negligibleParams = []fit.Indistinct{}, b.Reasons, b.NegligibleParams // the warnings have what is not told apart
 	for _, f := range b.Refusals {
-		r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: []string{f.Name}, Reason: f.Reason}, fmt.Sprintf("%s is not to be used: %s", f.Name, f.Reason)})
+		r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: []string{f.Name}, Reason: f.Reason},
+			fmt.Sprintf("%s is not to be used: %s", f.Name, f.Reason)})
 	}
 	for i := range r.Parameters {
 		if p := &r.Parameters[i]; !p.State() {

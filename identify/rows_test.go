@@ -32,7 +32,8 @@ func stribeck(f independent.Friction, v float64) float64 {
 func frictionRun(t *testing.T) (*Result, independent.Friction) {
 	f := independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Split: true, FcBack: 1.3, FsBack: 1.8, Sigma2Back: 0.6}
 	ax := &independent.Axis{M: 2, Friction: f, Load: func(_, x, _ float64) float64 { return 3 * x }}
-	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: independent.Sines(3, []float64{2.5, 1.8, 1.2}, []float64{0.7, 1.9, 5.3}), Intersample: independent.Held})
+	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: independent.Sines(3, []float64{2.5, 1.8, 1.2}, []float64{0.7, 1.9, 5.3}),
+		Intersample: independent.Held})
 	rec := tr.Record(independent.Sensors{Position: 1e-6, Velocity: 2e-4, Seed: 3}, nil)
 	k, known := 3.0, true // what is known is taken out of the force too
 	plan := Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Asymmetric: true, Terms: []string{"stiffness"}, Output: axis.Velocity, Scheme: friction.Midpoint},
@@ -172,7 +173,8 @@ func TestFrictionRowsOfRegression(t *testing.T) {
 // found, because more is left over than noise.
 func TestTraceOfSeveralRounds(t *testing.T) {
 	ax := &independent.Axis{M: 1, Friction: independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}, Load: func(t, _, _ float64) float64 { return 0.2 * math.Sin(11*t) }}
-	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 3000, Force: independent.Sines(3, []float64{2.5, 1.8, 1.2}, []float64{0.7, 1.9, 5.3}), Intersample: independent.Held})
+	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 3000, Force: independent.Sines(3, []float64{2.5, 1.8, 1.2}, []float64{0.7, 1.9, 5.3}),
+		Intersample: independent.Held})
 	rec := tr.Record(independent.Sensors{Position: 1e-6, Velocity: 2e-4, Seed: 3}, nil)
 	r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity}}, Records{Fit: []*record.Record{rec}}, nil, nil)
 	if err != nil {

@@ -162,7 +162,8 @@ func (r *Result) completed(ctx context.Context, j *job, read []*record.Record) e
 	r.Method = cmp.Or(r.Method, j.lastStage.title, j.lastStage.method.Title)
 	was := r.Reasons
 	r.Verdict, r.Reasons = Rejected, nil
-	r.AddReason(fit.Failed, fit.Reject, nil, "the program failed (%v): the values are those of %s, and nothing vouches for them", r.Panic, j.lastStage.method.Name)
+	r.AddReason(fit.Failed, fit.Reject, nil, "the program failed (%v): the values are those of %s, and nothing vouches for them", r.Panic,
+		j.lastStage.method.Name)
 	r.Reasons = append(r.Reasons, was...)
 	return nil
 }
@@ -356,7 +357,8 @@ func (r *Result) explains(st *stage) channel {
 
 // checkOptions is what the checks of the data may rest on.
 func (j *job) checkOptions() record.CheckOptions {
-	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring || j.plan.Methods.ContainsFunc(func(m *MethodInfo) bool { return m.Coupled })}
+	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring ||
+		j.plan.Methods.ContainsFunc(func(m *MethodInfo) bool { return m.Coupled })}
 	o.SmallMotion = FindMethod(j.plan.Methods[len(j.plan.Methods)-1]).SmallMotion
 	o.Static = j.plan.Methods.ContainsFunc(func(m *MethodInfo) bool { return m.SteadyFriction })
 	fs, okF := j.foundValues["Fs"]

@@ -148,7 +148,8 @@ const adding = 0.5
 // follow fits again with the noise of the recorded force taken into account, where that noise explains what the solution leaves over: from
 // the solution, and from where it began in case that it went astray. Of many records some are asked first.
 func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
-	if j.plan.RunFree || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
+	if j.plan.RunFree || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil ||
+		fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
 	}
 	other, noise := m.WithLeading(sol.Params)

@@ -43,7 +43,8 @@ type question struct {
 
 // refineSteps makes the steps of the simulation so short that halving them moves no parameter too far. What that takes is foretold
 // from the Jacobian of the solution, and the fit goes on from it with steps as short as that. Steps that were given stay.
-func (j *job) refineSteps(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, *Stepping, error) {
+func (j *job) refineSteps(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model,
+	*fit.Solution, *Stepping, error) {
 	order, most := j.order(), max(maxParts, maxSteps/max(1, samples(j.recs.Fit)))
 	for {
 		at := valued(params, sol.Params)

@@ -58,7 +58,8 @@ func TestTableOfLags(t *testing.T) {
 						t.Logf("   %s %.6g (truth %.6g) err %.2g interval %.6g", p.Name, p.Value, tr.truth[p.Name], *p.Error, *p.CI)
 					}
 					for _, l := range o.result.Unmodelled {
-						t.Logf("   %s %q possible %v share %.1f p %.2g worst %s moves %v", l.Kind, l.What, l.Possible, l.Share, l.PValue, l.Worst, l.ParamMoves)
+						t.Logf("   %s %q possible %v share %.1f p %.2g worst %s moves %v", l.Kind, l.What, l.Possible, l.Share, l.PValue, l.Worst,
+							l.ParamMoves)
 					}
 					for _, l := range o.result.Because() {
 						t.Logf("   BECAUSE %s", l)

@@ -100,7 +100,8 @@ func (b *armBench) model(edit func(i int, x *multibody.Body)) (*multibody.Model,
 	spec := multibody.Spec{Gravity: vec(b.arm.Gravity)}
 	parent := ""
 	for i, l := range b.arm.Links {
-		x := multibody.Body{Name: fmt.Sprintf("l%d", i+1), Parent: parent, Place: multibody.At(l.Origin[0], l.Origin[1], l.Origin[2]), Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}}}
+		x := multibody.Body{Name: fmt.Sprintf("l%d", i+1), Parent: parent, Place: multibody.At(l.Origin[0], l.Origin[1], l.Origin[2]),
+			Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}}}
 		if l.Turn[2][1] == 1 {
 			x.Place = x.Place.Turned(r3.Vec{X: math.Pi / 2})
 		}

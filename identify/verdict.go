@@ -90,7 +90,8 @@ func (r *Result) judgeIndistinct(say sayer) {
 			say(fit.Indistinguished, fit.Remark, in.Names, "%s: %s. %s", names, in.Reason, sentence(in.Advice))
 			continue
 		case len(in.Names) > 1 && in.RelErr != nil && *in.RelErr <= weakRelative: // they lean on each other, and are known all the same
-			say(fit.Indistinguished, fit.Remark, in.Names, "%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr, in.Reason)
+			say(fit.Indistinguished, fit.Remark, in.Names, "%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr,
+				in.Reason)
 			continue
 		case len(in.Names) > 1:
 			say(fit.Indistinguished, fit.Weaken, in.Names, "%s cannot be told apart: %s. %s", names, in.Reason, sentence(in.Advice))
@@ -125,7 +126,10 @@ func (r *Result) judgeParameters(say sayer) {
 	var g graded
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		refused := slices.ContainsFunc(r.unidentified, func(u refused) bool { return slices.Contains(u.Names, p.Name) && (p.Fixed || len(u.Names) == 1) })
+		refused := slices.ContainsFunc(r.unidentified, func(u refused) bool {
+			return slices.Contains(u.Names, p.Name) &&
+				(p.Fixed || len(u.Names) == 1)
+		})
 		if p.Fixed {
 			if p.Worth = KnownBefore; refused {
 				p.Worth = NotIdentifiable

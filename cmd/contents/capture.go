@@ -70,7 +70,8 @@ type event struct {
 func describe(c *capture.Capture, known capture.Known) *description {
 	d := &description{File: c.File, SHA256: c.SHA256, Format: c.Format, Unit: c.Unit, Rate: c.Rate, Frames: len(c.Time),
 		FirstFrame: c.Frame[0],
-		Start:      c.Time[0], Duration: c.Duration(), Markers: []point{}, Bodies: []point{}, Groups: []group{}, Analog: []channel{}, Events: []event{}, Findings: []record.Finding{}}
+		Start:      c.Time[0], Duration: c.Duration(), Markers: []point{}, Bodies: []point{}, Groups: []group{}, Analog: []channel{},
+		Events: []event{}, Findings: []record.Finding{}}
 	for _, m := range c.Markers {
 		d.Markers = append(d.Markers, describePoint(c, m.Name, m.Path, m.Visible))
 	}
@@ -144,7 +145,8 @@ func (d *description) print(w io.Writer) {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "  channel\tunit\trate, Hz\tsamples\tmissing\tfrom\tto")
 		for _, a := range d.Analog {
-			fmt.Fprintf(t, "  %s\t%s\t%.6g\t%d\t%d\t%s\t%s\n", a.Name, a.Unit, a.Rate, a.Samples, a.MissingCount, report.OrDash("%.5g", a.Min), report.OrDash("%.5g", a.Max))
+			fmt.Fprintf(t, "  %s\t%s\t%.6g\t%d\t%d\t%s\t%s\n", a.Name, a.Unit, a.Rate, a.Samples, a.MissingCount, report.OrDash("%.5g", a.Min),
+				report.OrDash("%.5g", a.Max))
 		}
 		t.Flush()
 	}

@@ -76,7 +76,8 @@ func TestImportShowsWhatIsThere(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	m := d.Markers[3]
-	if d.Rate != 100 || d.Frames != 40 || m.Name != "d" || m.FramesSeen != 36 || m.Gaps != 1 || math.Abs(m.Longest-0.04) > 1e-12 || math.Abs(m.Max[2]-0.03) > 1e-12 || len(d.Groups) != 1 || math.Abs(d.Groups[0].Travel-0.195) > 1e-12 {
+	if d.Rate != 100 || d.Frames != 40 || m.Name != "d" || m.FramesSeen != 36 || m.Gaps != 1 || math.Abs(m.Longest-0.04) > 1e-12 ||
+		math.Abs(m.Max[2]-0.03) > 1e-12 || len(d.Groups) != 1 || math.Abs(d.Groups[0].Travel-0.195) > 1e-12 {
 		t.Errorf("%+v", d)
 	}
 }

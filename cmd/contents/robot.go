@@ -53,7 +53,8 @@ func (f *Options) showRobot(path string, stdout io.Writer) error {
 				return report.ExitWith(report.Usage, errors.New("import: -o names the file that is read"))
 			}
 		}
-		if err := report.WriteWhole(f.outputPath, f.force, func(w io.Writer) error { return configs.WriteMachine(w, r, filepath.Base(path)) }); err != nil {
+		if err := report.WriteWhole(f.outputPath, f.force,
+			func(w io.Writer) error { return configs.WriteMachine(w, r, filepath.Base(path)) }); err != nil {
 			return report.ExitWith(report.Unavailable, fmt.Errorf("import: %w", err))
 		}
 	}

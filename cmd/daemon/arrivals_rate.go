@@ -52,7 +52,8 @@ func (a *arrivals) paced(now device.Stats, at time.Duration) {
 	switch {
 	case !(p.declared > 0):
 		return
-	case now.Connected == 0 || was.Connected == 0 || now.Reconnects != was.Reconnects || now.Arrived < was.Arrived || at-p.windowStart > 2*window+time.Second:
+	case now.Connected == 0 || was.Connected == 0 || now.Reconnects != was.Reconnects || now.Arrived < was.Arrived ||
+		at-p.windowStart > 2*window+time.Second:
 		p.windowStats, p.windowStart, p.offWindows = now, at, 0
 		return
 	case at-p.windowStart < window:

@@ -39,7 +39,8 @@ func TestHealthCarriesTheLine(t *testing.T) {
 	v := reflect.ValueOf(&st).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if name == "Time" || name == "Width" || name == "Text" || name == "OpenErrno" || name == "Silent" || name == "Refusal" || name == "Confirmation" {
+		if name == "Time" || name == "Width" || name == "Text" || name == "OpenErrno" || name == "Silent" || name == "Refusal" ||
+			name == "Confirmation" {
 			continue // when the numbers were taken; of the newest misfit, opening, question and command: told in words
 		}
 		st = device.Stats{}
@@ -88,9 +89,11 @@ func TestWhatArrivesInstead(t *testing.T) {
 		{"frames", link, device.Stats{Connected: 1, Bytes: 300, Frames: 6, Misfits: 9}, ""},
 		{"unplugged", link, device.Stats{Bytes: 300, Frames: 5}, ""},
 		{"silence", link, start, "nothing arrives on virtual: no byte in a second"},
-		{"other table", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40, Misfits: 40, Width: 9}, "with 9 bytes of data; those of the file have 11 (motor.angle i32, motor.current i16"},
+		{"other table", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40, Misfits: 40, Width: 9},
+			"with 9 bytes of data; those of the file have 11 (motor.angle i32, motor.current i16"},
 		{"an echo", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Foreign: 40}, "frames arrive that a host sends"},
-		{"wrong speed", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40, Oversize: 2}, "800 bytes a second arrive, and no whole frame: 40 with a wrong checksum, 2 without an end. Is the board at 921600 baud"},
+		{"wrong speed", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40, Oversize: 2},
+			"800 bytes a second arrive, and no whole frame: 40 with a wrong checksum, 2 without an end. Is the board at 921600 baud"},
 		{"a column less", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "12.5\x01"), `lines arrive with 1 column, the file has 3 (t, motor.angle, motor.current): "12.5·"`},
 		{"bytes", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "\x01\x02\x7f4"), `what arrives is no text: "···4". Is the protocol link`},
 		{"a word", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 3}, "1;2,5;on"), `a column is no number: "1;2,5;on"; the file has t, motor.angle, motor.current`},

@@ -93,7 +93,8 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 		NewRig: newRig,
 		Params: probe.Params(), LiveParams: liveOf(probe, cfg), Check: probe.Check, Review: reviewOf(cfg, probe),
 		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0,
-		Limit: int64(cfg.Loop.Overrun.Limit * 1e9), Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, ReservedCPU: h.ReservedCPU,
+		Limit: int64(cfg.Loop.Overrun.Limit * 1e9), Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime,
+		CPU: h.CPU, ReservedCPU: h.ReservedCPU,
 	}
 	for i := range cfg.Axes {
 		constant := 0.0
@@ -167,7 +168,8 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 		spec.Meas = append(append(spec.Meas, measured...), ages...)
 		spec.Cmd = append(spec.Cmd, cfg.CommandedChannels(d)...)
 		for k, m := range d.Measure {
-			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: k == d.StatusAt(), Hot: cfg.Hot(d, m), Needed: cfg.Needs(d, m), RequiredForReady: d.Required && !m.Optional})
+			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: k == d.StatusAt(),
+				Hot: cfg.Hot(d, m), Needed: cfg.Needs(d, m), RequiredForReady: d.Required && !m.Optional})
 		}
 		for range ages {
 			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: true})

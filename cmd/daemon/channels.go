@@ -104,7 +104,8 @@ func (c *channels) table() string {
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%.4g Hz\t%s\t%.2g %s\t%.0f %%\t%s\n", c.signals[i].Name, report.WithUnit(ch.lastValues[0], unit),
 			float64(ch.n)/span,
-			time.Duration(max(0, c.t-ch.arrival)).Round(10*time.Microsecond), ch.noise(), unit, 100*float64(ch.repeats)/float64(max(1, ch.n)), ch.movement(unit))
+			time.Duration(max(0, c.t-ch.arrival)).Round(10*time.Microsecond), ch.noise(), unit, 100*float64(ch.repeats)/float64(max(1, ch.n)),
+			ch.movement(unit))
 		*ch = channel{totalSamples: ch.totalSamples, lastValues: ch.lastValues, arrival: ch.arrival}
 	}
 	c.firstTime = c.t

@@ -35,7 +35,8 @@ func Export(ctx context.Context, path string, f ExportOptions, stdout, stderr io
 	case f.Decimate < 1:
 		return report.ExitWith(report.Usage, fmt.Errorf("export: --decimate %d, want 1 or more", f.Decimate))
 	case !(f.StartTime >= 0) || f.EndTime != 0 && !(f.EndTime > f.StartTime):
-		return report.ExitWith(report.Usage, fmt.Errorf("export: --from %g --to %g, want 0 ≤ from < to, in seconds after the first row", f.StartTime, f.EndTime))
+		return report.ExitWith(report.Usage, fmt.Errorf("export: --from %g --to %g, want 0 ≤ from < to, in seconds after the first row",
+			f.StartTime, f.EndTime))
 	}
 	if f.Output != "-" && !f.Force {
 		if _, err := os.Lstat(f.Output); err == nil {
@@ -106,7 +107,8 @@ func exportFile(ctx context.Context, run *sink.Run, f ExportOptions, opt sink.Ex
 		return res, report.ExitWith(report.Invalid, fmt.Errorf("export: %w", err))
 	}
 	if res.Rows == 0 {
-		return res, report.ExitWith(report.Invalid, fmt.Errorf("export: %s has no rows between --from and --to; %s was not written", run.Path, f.Output))
+		return res, report.ExitWith(report.Invalid, fmt.Errorf("export: %s has no rows between --from and --to; %s was not written", run.Path,
+			f.Output))
 	}
 	if err = tmp.Chmod(0o644); err == nil {
 		err = tmp.Sync()

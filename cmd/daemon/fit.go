@@ -436,7 +436,8 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 		return nil, fmt.Errorf("keep the result: %w", err)
 	}
-	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Trigger: j.methodName, Summary: r.Summary(),
+	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name,
+		Trigger: j.methodName, Summary: r.Summary(),
 		File: file, Command: strings.Join(said, " ")}, identified: &r.Result, part: [2]float64{part[0] - j.check(), part[1]}}
 	if c, err := r.Contact(); err == nil {
 		res.Model = &axis.Set{Law: c.Law, Params: c.Params}

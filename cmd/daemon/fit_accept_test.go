@@ -82,7 +82,8 @@ func TestRefusals(t *testing.T) {
 		{"… after it", foundResult(1), at(func(r *record) { r.broken = interrupted{125, "the core was started anew"} }), []string{"the core was started anew at 125.0 s"}},
 		{"… as it began", foundResult(1), at(func(r *record) { r.broken = interrupted{100, "the port was away"} }), []string{"the port was away"}},
 		{"… before it", foundResult(1), at(func(r *record) { r.broken = interrupted{99.9, "the port was away"} }), nil},
-		{"everything", withParam(foundResult(1), "vs", weak(-1, 1, string(identify.Weak))), record{startTime: 1, endTime: 2, newestTime: 5000, broken: interrupted{3, "the port was away"}}, []string{"vs cannot", "83 min old", "the port was away"}},
+		{"everything", withParam(foundResult(1), "vs", weak(-1, 1, string(identify.Weak))),
+			record{startTime: 1, endTime: 2, newestTime: 5000, broken: interrupted{3, "the port was away"}}, []string{"vs cannot", "83 min old", "the port was away"}},
 	} {
 		got := refusals(c.r, c.rec)
 		text := strings.Join(got, "; ")

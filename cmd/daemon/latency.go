@@ -75,7 +75,8 @@ func LatencyAlone(w io.Writer, o LatencyOptions) error {
 	if o.Json {
 		return json.NewEncoder(w).Encode(b)
 	}
-	fmt.Fprintf(w, "loop at %g Hz for %v, load %s: lateness p50 %.1f  p99 %.1f  p99.9 %.1f  max %.1f µs, %.3f %% of steps missed\n", o.Rate, o.BlockDuration, o.Load, b.P50, b.P99, b.P999, b.Max, b.Missed)
+	fmt.Fprintf(w, "loop at %g Hz for %v, load %s: lateness p50 %.1f  p99 %.1f  p99.9 %.1f  max %.1f µs, %.3f %% of steps missed\n", o.Rate,
+		o.BlockDuration, o.Load, b.P50, b.P99, b.P999, b.Max, b.Missed)
 	fmt.Fprintf(w, "busy p50 %.1f µs; real-time scheduling %s\n", b.BusyP50, map[bool]string{true: "on", false: "not granted (see hil run's first lines)"}[b.FIFO])
 	fmt.Fprintln(w, report.AsStarted("Compare with cyclictest: hil latency --pair"))
 	return nil
@@ -155,7 +156,8 @@ func (r *latencyReport) finish(wanted int) {
 	within := r.P99 <= maxP99Ratio && r.P999 <= maxP999Ratio && r.Missed <= maxMissedPoints
 	switch {
 	case min(r.Valid[0], r.Valid[1]) < max(wanted, minBlocks):
-		r.Verdict = fmt.Sprintf("INCONCLUSIVE: %d valid blocks of the loop and %d of the reference, %d of each needed", r.Valid[0], r.Valid[1], max(wanted, minBlocks))
+		r.Verdict = fmt.Sprintf("INCONCLUSIVE: %d valid blocks of the loop and %d of the reference, %d of each needed", r.Valid[0], r.Valid[1],
+			max(wanted, minBlocks))
 	case within && !fifo:
 		r.Verdict = "unprivileged: within the bounds, but without real-time scheduling this is no pass"
 	case within:
@@ -193,13 +195,15 @@ func (r *latencyReport) print(w io.Writer) {
 	fmt.Fprintln(w, "medians     p50     p99   p99.9      max  missed %")
 	row("loop", r.Loop, r.Valid[0])
 	row("reference", r.Ref, r.Valid[1])
-	fmt.Fprintf(w, "\np99 ×%.2f (≤ %g), p99.9 ×%.2f (≤ %g), missed − shortfall %+.3f points (≤ %g)\n", r.P99, maxP99Ratio, r.P999, maxP999Ratio, r.Missed, maxMissedPoints)
+	fmt.Fprintf(w, "\np99 ×%.2f (≤ %g), p99.9 ×%.2f (≤ %g), missed − shortfall %+.3f points (≤ %g)\n", r.P99, maxP99Ratio, r.P999,
+		maxP999Ratio, r.Missed, maxMissedPoints)
 	fmt.Fprintf(w, "the reference against itself, every second block: p99 ×%.2f, p99.9 ×%.2f\n%s\n", r.SelfP99, r.SelfP999, r.Verdict)
 }
 
 // cyclictest is the reference's command line, without the processor.
 func cyclictest(o LatencyOptions) []string {
-	return []string{"cyclictest", "-m", "-q", "-t1", "-p", "90", "--default-system", "-i", fmt.Sprint(int(1e6/o.Rate + 0.5)), "-D", fmt.Sprint(int(o.BlockDuration.Seconds())), "-h", fmt.Sprint(histBins)}
+	return []string{"cyclictest", "-m", "-q", "-t1", "-p", "90", "--default-system", "-i", fmt.Sprint(int(1e6/o.Rate + 0.5)), "-D",
+		fmt.Sprint(int(o.BlockDuration.Seconds())), "-h", fmt.Sprint(histBins)}
 }
 
 // measureBlock runs the whole daemon under its load for one block. With reference, cyclictest has the tick's processor, and the

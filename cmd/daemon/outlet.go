@@ -46,7 +46,8 @@ func (d *services) outletLoop(ctx context.Context) {
 			say("warn", "LOG_FAILED", fmt.Sprintf("the log cannot be written: %v. Lines are lost and counted; the rig runs on", s.Err))
 		case stuck && s.StuckTime < stuckAfter, failed && s.Err == nil:
 			stuck, failed = false, false
-			say("info", "LOG_READ", fmt.Sprintf("the log is written again after %.0f s; %s of it lost", time.Since(since).Seconds(), count(s.LostLines-lost, "line")))
+			say("info", "LOG_READ", fmt.Sprintf("the log is written again after %.0f s; %s of it lost", time.Since(since).Seconds(),
+				count(s.LostLines-lost, "line")))
 			lost = s.LostLines
 		}
 	})

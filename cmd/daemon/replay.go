@@ -92,7 +92,8 @@ func Replay(path string) (ReplayResult, error) {
 				}
 			}
 			if len(res.Signals) == 0 {
-				res.Signals = append(res.Signals, fmt.Sprintf("recorded flags %b mode %v, replayed flags %b mode %v", rp.DiffRecorded.Flags, rp.DiffRecorded.Mode, rp.DiffReplayed.Flags, rp.DiffReplayed.Mode))
+				res.Signals = append(res.Signals, fmt.Sprintf("recorded flags %b mode %v, replayed flags %b mode %v", rp.DiffRecorded.Flags,
+					rp.DiffRecorded.Mode, rp.DiffReplayed.Flags, rp.DiffReplayed.Mode))
 			}
 		}
 		res.Differ += rp.Diff

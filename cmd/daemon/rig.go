@@ -235,7 +235,8 @@ func rigSpec(cfg *configs.Config) (*hil.PlantSpec, error) {
 	if err != nil {
 		return nil, report.ExitWith(report.Invalid, err)
 	}
-	spec := &hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Substeps: inner, Machine: rig, State: rig.NewState(), Owners: cfg.Owners(), Truth: truthChannels(cfg, machine)}
+	spec := &hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Substeps: inner, Machine: rig, State: rig.NewState(), Owners: cfg.Owners(),
+		Truth: truthChannels(cfg, machine)}
 	for k, a := range cfg.Virtual.Plant.Axes {
 		if cfg.Virtual.Plant.Machine == nil { // a machine starts where its file says
 			spec.State[k] = a.Start

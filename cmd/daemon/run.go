@@ -174,8 +174,9 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	latch := d.keepLatch(cfg.IsVirtual())
 	options := daemon.Options{
 		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: o.Arm, UntilTrip: o.UntilTrip,
-		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row, OnCoreUp: func(pid int, fifo bool) { d.coreStarted(out, o.ReadyLine, ready, pid, fifo) },
-		Reset: o.Reset,
+		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row,
+		OnCoreUp: func(pid int, fifo bool) { d.coreStarted(out, o.ReadyLine, ready, pid, fifo) },
+		Reset:    o.Reset,
 	}
 	latch.options(&options)
 	sup := daemon.New(a, &info, options)

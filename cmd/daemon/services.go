@@ -257,7 +257,8 @@ func (d *services) state() []byte {
 		return nil
 	}
 	m := map[string]any{
-		"timestamp": float64(d.info.Wall(r.T).UnixMicro()) / 1e6, "seq": r.Seq, "mode": r.Mode.String(), "armed": r.Mode == hil.Armed || r.Mode.Energised(), "late_us": float64(r.Lateness) / 1e3,
+		"timestamp": float64(d.info.Wall(r.T).UnixMicro()) / 1e6, "seq": r.Seq, "mode": r.Mode.String(), "armed": r.Mode == hil.Armed ||
+			r.Mode.Energised(), "late_us": float64(r.Lateness) / 1e3,
 	}
 	for i, s := range d.info.Schema.Signals() {
 		if x := r.X[i]; x-x == 0 {

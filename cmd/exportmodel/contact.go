@@ -109,7 +109,8 @@ var forms = map[string]lawForm{
 	}, losses: []loss{{nil, "the corner of the spring at break-away (xb = {xb}); a bristle of the same stiffness bends over"}}},
 	"dahl": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fc"], 0}, Bristle: &bristle{Sigma0: p["sigma0"]}}
-	}, losses: []loss{{func(p map[string]float64) bool { return p["exponent"] != 1 }, "the exponent of the slope ({exponent}); 1 is written"}}},
+	}, losses: []loss{{func(p map[string]float64) bool { return p["exponent"] != 1 },
+		"the exponent of the slope ({exponent}); 1 is written"}}},
 	"dahl-modified": {build: func(p map[string]float64) contact {
 		fs := p["alpha0"] + p["alpha1"]
 		return contact{Fore: side{p["alpha0"], fs, p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2, Bristle: &bristle{Sigma0: fs / p["d0"], Path: p["d0"]}}

@@ -64,7 +64,8 @@ func Write(w io.Writer, to string, m Model) (lost []string, err error) {
 	f.lossTexts = append(f.lossTexts, m.Others...)
 	if a.inertia && m.Inertia == 0 {
 		f.Inertia = 1
-		f.lossTexts = append(f.lossTexts, fmt.Sprintf("the %s, which the result does not have: 1 %s stands in its place, to be replaced", f.Unit.inertiaName, f.Unit.Inertia))
+		f.lossTexts = append(f.lossTexts, fmt.Sprintf("the %s, which the result does not have: 1 %s stands in its place, to be replaced",
+			f.Unit.inertiaName, f.Unit.Inertia))
 	}
 	var b bytes.Buffer
 	if a.target == BAM {

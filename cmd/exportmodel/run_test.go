@@ -47,7 +47,8 @@ func TestModelOfResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if friction.NameOf(m.Law) != "static-coulomb-viscous" || m.Law.SteadyForce(0.1) != 40 || m.Offset != -3 || m.Inertia != 95 || m.Rotary || m.Name != "slide" || m.Source.Refusal != nil {
+	if friction.NameOf(m.Law) != "static-coulomb-viscous" || m.Law.SteadyForce(0.1) != 40 || m.Offset != -3 || m.Inertia != 95 || m.Rotary ||
+		m.Name != "slide" || m.Source.Refusal != nil {
 		t.Errorf("%+v", m)
 	}
 	if len(m.Others) != 1 || !strings.HasPrefix(m.Others[0], "k = 7") {

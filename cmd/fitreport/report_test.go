@@ -39,7 +39,8 @@ var shots = flag.String("shots", "", "folder for screenshots of the report in al
 // slide is a record of a mass on LuGre friction, integrated apart.
 func slide(seed uint64) *record.Record {
 	ax := &independent.Axis{M: 1, Friction: independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}}
-	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 4000, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}), Intersample: independent.Held})
+	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 4000, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}),
+		Intersample: independent.Held})
 	d := tr.Record(independent.Sensors{Position: 1e-6, Velocity: 2e-4, Seed: seed}, nil)
 	d.File, d.SHA256 = fmt.Sprintf("slide<%d>.csv", seed), strings.Repeat("0123456789abcdef", 4)
 	return d
@@ -194,7 +195,8 @@ func TestFiguresShowTheFit(t *testing.T) {
 	if n := len(s.Residual); at["autocorrelation"].Columns[0].Panels[0].Series[1].Y[0] != 2.576/math.Sqrt(float64(n)) {
 		t.Errorf("band %v of %d rows", at["autocorrelation"].Columns[0].Panels[0].Series[1].Y, n)
 	}
-	if y := at["cross-velocity"].Columns[0].Panels[0].Series; y[1].Y[0] != r.Residual.Velocity.Band || y[0].Y[r.Residual.Velocity.Lags+r.Residual.Velocity.WorstLag] != r.Residual.Velocity.Worst {
+	if y := at["cross-velocity"].Columns[0].Panels[0].Series; y[1].Y[0] != r.Residual.Velocity.Band ||
+		y[0].Y[r.Residual.Velocity.Lags+r.Residual.Velocity.WorstLag] != r.Residual.Velocity.Worst {
 		t.Errorf("cross-correlation with the velocity: band %v, worst %v", y[1].Y, r.Residual.Velocity)
 	}
 	// a half loop begins on the other side of zero, as the bristles still hold the other way

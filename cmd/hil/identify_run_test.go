@@ -355,7 +355,8 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 		{"demo", nil, false, false},
 		{"text lines at 200 Hz", func(c *configs.Config) {
 			daemon.ScaleToRate(c, 200)
-			c.Devices[0].Protocol, c.Devices[0].Line = protocol.LineChoice, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, LineEnd: "lf"}
+			c.Devices[0].Protocol, c.Devices[0].Line = protocol.LineChoice,
+				wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, LineEnd: "lf"}
 			for i := range c.Devices[0].Measure {
 				c.Devices[0].Measure[i].Type = wire.Text
 			}

@@ -91,7 +91,8 @@ func TestScenarioFigures(t *testing.T) {
 // One law of the user's choice: PNG is a picture with ink, nothing is written over without being told to.
 func TestScenarioOfOneLaw(t *testing.T) {
 	dir := t.TempDir()
-	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", OutputFolder: dir, Formats: []string{"png"}, Laws: []string{"elasto-plastic"}}
+	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", OutputFolder: dir, Formats: []string{"png"},
+		Laws: []string{"elasto-plastic"}}
 	if err := simulate.Scenario(context.Background(), "hysteresis", f, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -149,10 +150,12 @@ func TestScenarioRefuses(t *testing.T) {
 		{"a ripple through zero", "all", func(f *simulate.ScenarioOptions) { f.C.Ripple = 0.07 }, report.Usage, "--bias"},
 		{"missing file", "all", func(f *simulate.ScenarioOptions) { f.LawsFile = "nowhere.yaml" }, report.Invalid, ""},
 		{"a law without its normal load", "all", func(f *simulate.ScenarioOptions) {
-			f.LawsFile = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms", "step: 1 ms\nnormal: 10 N")
+			f.LawsFile = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms",
+				"step: 1 ms\nnormal: 10 N")
 		}, report.Invalid, "give it as N0"},
 		{"a mass too light for the step", "stick-slip", func(f *simulate.ScenarioOptions) { f.C.Mass = 1e-12 }, report.Invalid, "would be divided into"},
-		{"two sources of laws", "all", func(f *simulate.ScenarioOptions) { f.LawsFile, f.Laws = "x.yaml", []string{"m2"} }, report.Usage, "one of them"},
+		{"two sources of laws", "all", func(f *simulate.ScenarioOptions) { f.LawsFile, f.Laws = "x.yaml", []string{"m2"} }, report.Usage,
+			"one of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := good()

@@ -196,7 +196,8 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	own.hold(res)
 	own.sayCoupled(res, path)
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Assumed: assumed.entries, Result: res, Run: own}
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed,
+		Assumed: assumed.entries, Result: res, Run: own}
 	result.Rig, result.Axis = rig, axis
 	if f.outputPath != "" {
 		if err := writeResult(f.outputPath, result); err != nil {
@@ -242,7 +243,8 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	}
 	switch {
 	case isRun:
-		cfg, recs.Fit, own, err = PlanRun(ctx, path, RunOptions{Axis: f.axis, Law: f.law, Methods: f.chain, Span: f.span, TailDuration: f.tailDuration.Seconds()}, bar)
+		cfg, recs.Fit, own, err = PlanRun(ctx, path, RunOptions{Axis: f.axis, Law: f.law, Methods: f.chain, Span: f.span,
+			TailDuration: f.tailDuration.Seconds()}, bar)
 		if own != nil {
 			assumed, recs.WithoutAssumed, recs.Doubt = own.assumptions, own.alternatives, own.doubt
 		}
@@ -352,7 +354,8 @@ func parseSpan(flag, text string) (span [2]float64, err error) {
 // progressWatch shows on a bar where a fit is.
 func progressWatch(bar *report.Progress) func(fit.Progress) {
 	return func(p fit.Progress) {
-		bar.Watch(report.Stage{Method: p.Method, Phase: p.Phase, Step: p.Step, StepCount: p.StepCount, BestCost: p.BestCost, Unit: p.Unit, Simulated: p.Simulated, Note: p.Note})
+		bar.Watch(report.Stage{Method: p.Method, Phase: p.Phase, Step: p.Step, StepCount: p.StepCount, BestCost: p.BestCost, Unit: p.Unit,
+			Simulated: p.Simulated, Note: p.Note})
 	}
 }
 

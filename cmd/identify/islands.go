@@ -51,7 +51,8 @@ func (e *Islands) Round(ctx context.Context, island int, before []json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	end := &IslandEnd{Generation: c.Generation, Simulations: c.Simulated, RMS: math.Sqrt(c.Members[0].Cost / float64(e.problem.Rows)), Unit: e.problem.Unit, BestMember: e.problem.At(c.Values()[0]).Params}
+	end := &IslandEnd{Generation: c.Generation, Simulations: c.Simulated, RMS: math.Sqrt(c.Members[0].Cost / float64(e.problem.Rows)),
+		Unit: e.problem.Unit, BestMember: e.problem.At(c.Values()[0]).Params}
 	end.State, err = json.Marshal(c)
 	return end, err
 }

@@ -204,7 +204,8 @@ func printHandover(w io.Writer, m *identify.Machine) {
 		if j.Passive {
 			name += " (passive)"
 		}
-		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", name, j.Percent, j.R2, j.RMS, j.Unit, j.Rows, j.SlowRows, valid, j.Written)
+		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", name, j.Percent, j.R2, j.RMS, j.Unit, j.Rows, j.SlowRows, valid,
+			j.Written)
 	}
 	t.Flush()
 	if iv := m.Instruments; iv != nil && iv.Failure == "" {

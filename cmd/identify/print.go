@@ -77,7 +77,8 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	for _, c := range []struct {
 		name      string
 		isRelated bool
-	}{{"the input", r.Residual.Input != nil && r.Residual.Input.Correlated}, {"velocity", r.Residual.Velocity != nil && r.Residual.Velocity.Correlated}} {
+	}{{"the input", r.Residual.Input != nil && r.Residual.Input.Correlated},
+		{"velocity", r.Residual.Velocity != nil && r.Residual.Velocity.Correlated}} {
 		if c.isRelated {
 			fmt.Fprintf(w, "             and related to %s: something that acts with it is not in the model\n", c.name)
 		}
@@ -286,7 +287,8 @@ const maxTrySamples = 2e6
 // guessed.
 func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result, coupled bool) string {
 	again := report.CommandLine()
-	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= maxTrySamples && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
+	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= maxTrySamples &&
+		cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
 		if split, ok := s.Asymmetric(); ok && !f.Asymmetric && worthSplitting(r.Solution()) {
 			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < splitGain*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
 				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, *a.Fit.Relative, *r.Fit.Relative)

@@ -74,7 +74,8 @@ func (a *announcer) result(r *identify.Result, file string, failed error) error 
 		return nil
 	}
 	p := identify.Published{
-		Timestamp: identify.Stamp(time.Now()), ID: "offline-" + time.Now().UTC().Format("20060102T150405Z"), Rig: a.rig, Axis: a.status.Axis, Trigger: a.status.Trigger,
+		Timestamp: identify.Stamp(time.Now()), ID: "offline-" + time.Now().UTC().Format("20060102T150405Z"), Rig: a.rig, Axis: a.status.Axis,
+		Trigger: a.status.Trigger,
 		Summary: r.Summary(), File: file, Command: report.CommandLine(),
 	}
 	if p.Acceptable { // a running rig takes its own only

@@ -92,7 +92,8 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 				columns = make([]machine.Recording, len(pieces))
 			}
 			if n := len(columns); len(pieces) != n {
-				return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with the column before it", len(pieces), col.Role, n), Hint: "Read all columns from the same rows."}
+				return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with the column before it", len(pieces), col.Role, n),
+					Hint: "Read all columns from the same rows."}
 			}
 			for k, p := range pieces {
 				columns[k] = append(columns[k], p)

@@ -61,7 +61,8 @@ func openRecording(path, of, command string, still bool, watch func(read, size i
 	r := &recording{run: run, rig: rig, axis: axis, liveRows: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
 	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
-		Base: axis.Position, Delay: axis.Estimator.Delay, Period: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Polled: dev.Protocol.Kind().Asks,
+		Base: axis.Position, Delay: axis.Estimator.Delay, Period: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev),
+		Polled:   dev.Protocol.Kind().Asks,
 		DriveOff: still || run.Info.DryRun || !rig.HasDrive(), Command: command, Row: r.see, Watch: watch,
 	})
 	return r, nil
@@ -329,7 +330,8 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 			a.because("data.winding", "the motor of the rig; its voltage is held from command to command")
 			if together {
 				c, extra := estimator.HeldVoltage(motor, every, 0)
-				a.add("winding", "R, L and brush drop of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+				a.add("winding", "R, L and brush drop of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5,
+					extra)
 				a.because("data.winding", "the motor of the rig; its voltage is held from sample to sample")
 			}
 		}
@@ -426,7 +428,8 @@ func (o *ownRun) hold(res *identify.Result) {
 	}
 	o.LiveEstimate.Agrees = compared > 0 && differ == nil
 	if differ != nil {
-		res.AddReason(fit.LiveDiffers, fit.Weaken, nil, "the live estimate of the run differs by more than both errors allow: %s", strings.Join(differ, "; "))
+		res.AddReason(fit.LiveDiffers, fit.Weaken, nil, "the live estimate of the run differs by more than both errors allow: %s",
+			strings.Join(differ, "; "))
 	}
 }
 

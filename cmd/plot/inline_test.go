@@ -32,7 +32,8 @@ func judged() *Figure {
 	names := []string{"M", "σ₀", "Fc", "Fs", "vs"}
 	axis := Axis{Min: 0.5, Max: 5.5, Names: names}
 	return &Figure{Title: `"<M> & σ₀"`, Columns: Grid(1,
-		Panel{X: Axis{Name: "velocity", Unit: "m/s"}, Y: Axis{Name: "friction", Unit: "N"}, Series: []Series{{Label: "model", X: x, Y: y}, {Label: "band", X: x, Y: y, Lower: low, Style: Band}}},
+		Panel{X: Axis{Name: "velocity", Unit: "m/s"}, Y: Axis{Name: "friction", Unit: "N"},
+			Series: []Series{{Label: "model", X: x, Y: y}, {Label: "band", X: x, Y: y, Lower: low, Style: Band}}},
 		Panel{X: Axis{Name: "residual", Unit: "N"}, Y: Axis{Name: "rows"}, Series: []Series{{Label: "rows", X: x, Y: []float64{1, 3, 5, 3, -1}, Style: Bars}}},
 		Panel{X: axis, Y: axis, Series: []Series{cells}})}
 }

@@ -34,7 +34,8 @@ const drawEvery = 100 * time.Millisecond
 // Reading is what shows how far a file was read.
 func (p *Progress) Reading(path string) func(read, size int64, rows int) {
 	return func(read, size int64, rows int) {
-		p.Watch(Stage{Method: "reading", Phase: filepath.Base(path) + ", MB", Step: int(read >> 20), StepCount: int(size >> 20), Note: fmt.Sprintf("%.3g million rows", float64(rows)/1e6)})
+		p.Watch(Stage{Method: "reading", Phase: filepath.Base(path) + ", MB", Step: int(read >> 20), StepCount: int(size >> 20),
+			Note: fmt.Sprintf("%.3g million rows", float64(rows)/1e6)})
 	}
 }
 
@@ -96,7 +97,8 @@ func (p *Progress) draw(s Stage, t time.Time) {
 	}
 	text := fmt.Sprintf("%-80s", p.describe(s, t)) // what was longer before is written over
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(p.writer), progressbar.OptionSetWidth(24), progressbar.OptionSetDescription(text),
+		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(p.writer), progressbar.OptionSetWidth(24),
+			progressbar.OptionSetDescription(text),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetSpinnerChangeInterval(0)) // a spinner that drew itself would outlive its stage
 	}
 	p.bar.Describe(text)

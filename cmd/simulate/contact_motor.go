@@ -97,7 +97,8 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 		{"tilt", "rad", mean[brush.OutTilt]}, {"temperature_end", "degC", y[plant.OutTemperature]}, {"averaged_share", "", mean[brush.OutAveraged]},
 	}
 	s.solver = []Metric{
-		{"steps", "", float64(c.Steps)}, {"sub_steps", "", float64(c.Sub)}, {"averaged_sub_steps", "", float64(c.AveragedSubSteps)}, {"switches", "", float64(c.Switches)},
+		{"steps", "", float64(c.Steps)}, {"sub_steps", "", float64(c.Sub)}, {"averaged_sub_steps", "", float64(c.AveragedSubSteps)},
+		{"switches", "", float64(c.Switches)},
 		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", float64(c.Degraded) / max(1, float64(c.Sub))}, {"restarts", "", float64(c.Restarts)},
 	}
 	s.warnings = append(s.warnings, s.motor.Warnings()...)
@@ -123,7 +124,8 @@ func (s *contactRun) motorFigure() *plot.Figure {
 				x, y = append(x, t[k]), append(y, r.extras[i])
 			}
 		}
-		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Min: from, Max: end}, Y: plot.Axis{Name: name, Unit: s.extraSignals[i].Unit}, Series: []plot.Series{{X: x, Y: y}}}
+		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Min: from, Max: end}, Y: plot.Axis{Name: name, Unit: s.extraSignals[i].Unit},
+			Series: []plot.Series{{X: x, Y: y}}}
 	}
 	left := []plot.Panel{panel("speed", plant.OutVelocity, 0), panel("current", plant.OutCurrent, 0), panel("brush torque", plant.OutFriction, 0)}
 	right := []plot.Panel{panel("current", plant.OutCurrent, end-turns), panel("contact drop", brush.OutDrop, end-turns), panel("face force", brush.OutForce, end-turns)}

@@ -113,7 +113,8 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 	for _, w := range s.warnings[told:] {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
-	if err := f.write(context.Background(), output{f.OutputPath, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
+	if err := f.write(context.Background(), output{f.OutputPath, s.writeCSV},
+		output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
 		output{f.Animate, s.animate}, output{f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}); err != nil {
 		return err
 	}
@@ -252,7 +253,8 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 // moreau are the options of the file.
 func (s *contactRun) moreau() contact.MoreauOptions {
 	e := s.cfg.Engine
-	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.RestitutionSpeed, EndOfStep: e.EndOfStep, Positions: *e.Positions, Impact: s.cfg.Engine.Impact}
+	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.RestitutionSpeed, EndOfStep: e.EndOfStep,
+		Positions: *e.Positions, Impact: s.cfg.Engine.Impact}
 }
 
 // orNone is an option of the engine for which 0 means its default and a negative number none.

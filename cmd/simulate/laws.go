@@ -147,7 +147,8 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 		return err
 	}
 	for _, p := range shows {
-		d.Phenomena = append(d.Phenomena, phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Present, Value: numeric.OrNull(p.Value)})
+		d.Phenomena = append(d.Phenomena, phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Present,
+			Value: numeric.OrNull(p.Value)})
 	}
 	if asJSON {
 		return report.EncodeJSON(w, d)

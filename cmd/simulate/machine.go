@@ -127,13 +127,15 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
+	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration,
+		machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
 	if r := &s.result; r.StiffFrom == r.StiffFrom {
 		why := ""
 		if r.StiffReason != "" {
 			why = ": " + r.StiffReason
 		}
-		s.warnings = append(s.warnings, fmt.Sprintf("the machine is stiff%s. From t = %.6g s it was integrated by an implicit method", why, r.StiffFrom))
+		s.warnings = append(s.warnings, fmt.Sprintf("the machine is stiff%s. From t = %.6g s it was integrated by an implicit method", why,
+			r.StiffFrom))
 	}
 	return err
 }
@@ -225,11 +227,13 @@ func (s *machineRun) measure() {
 	r := &s.result
 	joule, relative := s.energyError()
 	if s.fixedStep.step > 0 {
-		s.metrics = append(s.fixedStep.metrics(s.assembly.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule},
+		s.metrics = append(s.fixedStep.metrics(s.assembly.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak},
+			Metric{"energy_error", "J", joule},
 			Metric{"energy_error_relative", "", relative})
 		return
 	}
-	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.assembly.DOF)}, {"steps", "", float64(r.Accepted)}, {"steps_rejected", "", float64(r.Rejected)}}
+	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.assembly.DOF)}, {"steps", "", float64(r.Accepted)},
+		{"steps_rejected", "", float64(r.Rejected)}}
 	if s.model.Model.NC() > 0 {
 		s.metrics = append(s.metrics, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate},
 			Metric{"constraint_drift_max", "", r.Drift}, Metric{"constraint_kick_max", "", r.Kick},
@@ -320,7 +324,8 @@ func (s *machineRun) bends(warn func(format string, a ...any)) {
 
 // writeOut writes the files that were asked for.
 func (s *machineRun) writeOut(ctx context.Context, f Options, format string) error {
-	return f.write(ctx, output{f.OutputPath, s.writeTable}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, output{f.Animate, s.animate})
+	return f.write(ctx, output{f.OutputPath, s.writeTable}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
+		output{f.Animate, s.animate})
 }
 
 func (s *machineRun) writeTable(w io.Writer) error {
@@ -362,7 +367,8 @@ func (s *machineRun) print(w io.Writer) {
 	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "energy (J)\tin\tloss\twork done\tstored\tleft\t\n")
 	for _, e := range s.result.Audit.Lines {
-		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.1e\t\n", e.Name, report.Clean(e.Input), report.Clean(e.Loss), report.Clean(e.Output), report.Clean(e.StoredChange), e.Residual())
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.1e\t\n", e.Name, report.Clean(e.Input), report.Clean(e.Loss), report.Clean(e.Output),
+			report.Clean(e.StoredChange), e.Residual())
 	}
 	t.Flush()
 	fmt.Fprintln(w)
@@ -411,7 +417,8 @@ func (s *machineRun) json(f Options) machineResult {
 	b := s.assembly
 	out := machineResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Duration: s.cfg.Duration, Tolerance: s.cfg.Tolerance,
 		Start:    machineStart{b.DOF, b.Gap, b.PositionChange, b.VelocityChange, append([]string{}, b.Redundant...), b.Singular},
-		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{}, FinalValues: map[string]float64{}}
+		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{},
+		FinalValues: map[string]float64{}}
 	for _, m := range s.metrics {
 		out.Metrics[m.Name], out.Units[m.Name] = m.Value, m.Unit
 	}

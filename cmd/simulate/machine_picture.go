@@ -280,7 +280,8 @@ func (s *machineRun) animate(w io.Writer) error {
 			x0, x1, y0, y1 = min(x0, x, x+dx), max(x1, x, x+dx), min(y0, y, y+dy), max(y1, y, y+dy)
 			pose = append(pose, shown7(x), shown7(y), shown7(math.Atan2(dy, dx)))
 			if k == 0 {
-				d.Bodies = append(d.Bodies, drawnBody{Name: s.sticks.names[i], Kind: "body", Points: [][2]float64{{0, 0}, {math.Hypot(dx, dy), 0}}, Unscaled: true})
+				d.Bodies = append(d.Bodies, drawnBody{Name: s.sticks.names[i], Kind: "body", Points: [][2]float64{{0, 0}, {math.Hypot(dx, dy), 0}},
+					Unscaled: true})
 			}
 		}
 		for _, e := range s.sticks.ends {
@@ -300,7 +301,8 @@ func (s *machineRun) animate(w io.Writer) error {
 		if e.ground {
 			p := s.sticks.endPositions[0][i]
 			x, y, r := r3.Dot(right, p), r3.Dot(up, p), 0.02*size
-			d.Bodies = append(d.Bodies, drawnBody{Name: multibody.Ground, Kind: "ground", Points: [][2]float64{{x - r, y - r}, {x, y}, {x + r, y - r}}, Closed: true, Unscaled: true})
+			d.Bodies = append(d.Bodies, drawnBody{Name: multibody.Ground, Kind: "ground",
+				Points: [][2]float64{{x - r, y - r}, {x, y}, {x + r, y - r}}, Closed: true, Unscaled: true})
 		}
 	}
 	if !flat {

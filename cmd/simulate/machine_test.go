@@ -453,7 +453,8 @@ machine:
   bodies:
     a: {parent: ground, joint: {kind: spherical}, mass: 1, com: [0.3, 0.1, 0.5], inertia: [0.1, 0.1, 0.1], start: {turn: [1, 2, 0.3]}}
 `
-	if r, said, err := machineText(t, arm+"start: {equilibrium: true}\nduration: 0.1 s\n"); err != nil || math.Abs(r.FinalValues["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
+	if r, said, err := machineText(t, arm+"start: {equilibrium: true}\nduration: 0.1 s\n"); err != nil ||
+		math.Abs(r.FinalValues["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
 		t.Errorf("at rest: %v, %v J\n%s", err, r.FinalValues["potential_J"], said)
 	}
 	if r, said, err := machineText(t, arm+"tolerance: 1e-3\nduration: 60 s\n"); report.ExitCode(err) != report.Quality || !strings.Contains(said, "the energies miss") {

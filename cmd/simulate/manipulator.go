@@ -107,7 +107,8 @@ func (s *manipulatorRun) run(ctx context.Context) (err error) {
 		s.runResult, err = s.model.RunFixed(ctx, c.Method.Step, c.Duration, max(1, int(math.Round(c.RowInterval/c.Method.Step))))
 		return err
 	}
-	s.runResult, err = s.model.Run(ctx, manipulator.Options{Formulation: manipulator.Formulations[c.Method.Kind], Duration: c.Duration, SampleInterval: c.RowInterval, Tolerance: c.Method.Tolerance})
+	s.runResult, err = s.model.Run(ctx, manipulator.Options{Formulation: manipulator.Formulations[c.Method.Kind], Duration: c.Duration,
+		SampleInterval: c.RowInterval, Tolerance: c.Method.Tolerance})
 	return err
 }
 
@@ -343,7 +344,8 @@ type manipulatorResult struct {
 }
 
 func (s *manipulatorRun) result(f Options) manipulatorResult {
-	out := manipulatorResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Method: s.cfg.Method.Kind, Duration: s.cfg.Duration, Start: s.runResult.Start.Q,
+	out := manipulatorResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Method: s.cfg.Method.Kind, Duration: s.cfg.Duration,
+		Start:    s.runResult.Start.Q,
 		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{}, Events: s.events()}
 	if s.leaveError != nil {
 		out.LeaveTime = &s.leaveError.T

@@ -87,7 +87,8 @@ func (s *manipulatorRun) animate(w io.Writer) error {
 		if i+1 < len(p.Joints) {
 			end = p.Joints[i+1].Location
 		}
-		body := drawnBody{Name: fmt.Sprintf("body %d", i+1), Kind: "body", Points: [][2]float64{{2 * j.Center[0], 2 * j.Center[1]}, {}, end}, Unscaled: true}
+		body := drawnBody{Name: fmt.Sprintf("body %d", i+1), Kind: "body", Points: [][2]float64{{2 * j.Center[0], 2 * j.Center[1]}, {}, end},
+			Unscaled: true}
 		if end == [2]float64{} && j.Center == [2]float64{} {
 			body = drawnBody{Name: body.Name, Kind: "holder", Radius: 0.02 * p.Beam.Length, Closed: true, Unscaled: true}
 		}
@@ -97,7 +98,8 @@ func (s *manipulatorRun) animate(w io.Writer) error {
 		d.Bodies = append(d.Bodies, drawnBody{Name: fmt.Sprintf("element %d", e+1), Kind: "turning", Points: [][2]float64{{}, {b.Element(), 0}}})
 	}
 	for range 2 {
-		d.Bodies = append(d.Bodies, drawnBody{Name: "support", Kind: "ground", Points: [][2]float64{{0, -0.03 * p.Beam.Length}, {0, 0.03 * p.Beam.Length}}, Unscaled: true})
+		d.Bodies = append(d.Bodies, drawnBody{Name: "support", Kind: "ground",
+			Points: [][2]float64{{0, -0.03 * p.Beam.Length}, {0, 0.03 * p.Beam.Length}}, Unscaled: true})
 	}
 	low, high := 0.0, 0.0
 	top := 1e-12

@@ -115,7 +115,8 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return err
 	}
 
-	if err := f.write(ctx, output{f.OutputPath, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}); err != nil {
+	if err := f.write(ctx, output{f.OutputPath, s.writeCSV},
+		output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}); err != nil {
 		return err
 	}
 	if f.Json {
@@ -227,7 +228,8 @@ func (f *Options) next(path string) string {
 func (s *simulation) prepare() error {
 	c := s.cfg
 	every, _ := c.Decimation()
-	s.watch = experiment.Recording{Stride: cmp.Or(every, (s.steps()+experiment.MaxRows-1)/experiment.MaxRows), Threshold: c.Events.Speed, Rest: c.Events.Rest}
+	s.watch = experiment.Recording{Stride: cmp.Or(every, (s.steps()+experiment.MaxRows-1)/experiment.MaxRows), Threshold: c.Events.Speed,
+		Rest: c.Events.Rest}
 	var bad []error
 	for _, l := range c.Friction {
 		p := c.Plant

@@ -127,7 +127,8 @@ func (r *beamResult) print(w io.Writer) {
 	fmt.Fprintln(t, "speed\tleaves\tpulls from\tnode 3\tnode 5\tλ\tdrive torque\tformulations\tsteps of 1 ms\tenergy\t")
 	fmt.Fprintln(t, "rad/s\ts\ts\tmm\tmm\tN\tN·m\tapart by m\tapart by m\terror\t")
 	for _, s := range r.Speeds {
-		fmt.Fprintf(t, "%g\t%s\t%s\t%.4f\t%.4f\t%.4f\t%.3f … %.3f\t%.1e\t%.1e\t%.1e\t\n", s.Rate, report.OrDash("%.7f", s.LeaveTime), report.OrDash("%.4f", s.Pulls),
+		fmt.Fprintf(t, "%g\t%s\t%s\t%.4f\t%.4f\t%.4f\t%.3f … %.3f\t%.1e\t%.1e\t%.1e\t\n", s.Rate, report.OrDash("%.7f", s.LeaveTime),
+			report.OrDash("%.4f", s.Pulls),
 			1e3*s.W3, 1e3*s.W5, s.Lambda, s.TauMin, s.TauMax, s.Agree, s.FixedStepDiff, s.Audit)
 	}
 	t.Flush()

@@ -23,7 +23,8 @@ func TestBeamDoc(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| speed, rad/s | tip leaves, s | beam pulls from, s | node 3, mm | node 5, mm | contact force, N | torque of the drive, N·m |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range r.Speeds {
-		fmt.Fprintf(&b, "| %g | %s | %s | %.4f | %.4f | %.4f | %.3f to %.3f |\n", s.Rate, report.OrDash("%.7f", s.LeaveTime), report.OrDash("%.4f", s.Pulls), 1e3*s.W3, 1e3*s.W5, s.Lambda, s.TauMin, s.TauMax)
+		fmt.Fprintf(&b, "| %g | %s | %s | %.4f | %.4f | %.4f | %.3f to %.3f |\n", s.Rate, report.OrDash("%.7f", s.LeaveTime),
+			report.OrDash("%.4f", s.Pulls), 1e3*s.W3, 1e3*s.W5, s.Lambda, s.TauMin, s.TauMax)
 		if s.LeaveTime == nil || s.Agree > 1e-11 || s.FixedStepDiff > 2e-6 || s.Audit > 1e-9 {
 			t.Errorf("%g rad/s: %+v", s.Rate, s)
 		}

@@ -199,7 +199,8 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 	}
 
 	// another seed is another evolution, and belongs to another folder
-	if _, err := ask(Run, file, Options{OutputFolder: one, Seed: 6, Changed: func(name string) bool { return name == "seed" }}); report.ExitCode(err) != report.Invalid {
+	if _, err := ask(Run, file, Options{OutputFolder: one, Seed: 6,
+		Changed: func(name string) bool { return name == "seed" }}); report.ExitCode(err) != report.Invalid {
 		t.Errorf("another seed: %v", err)
 	}
 	if _, err := ask(Plan, file, Options{OutputFolder: filepath.Join(dir, "x"), Chunk: 4}); report.ExitCode(err) != report.Usage {

@@ -290,7 +290,8 @@ func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error 
 	path := filepath.Join(s.dir, study.ManifestName)
 	program, inputs := s.folder.Manifest.Changed(now)
 	if len(inputs) > 0 {
-		return &study.Foreign{Path: path, Why: fmt.Sprintf("belongs to other settings (%s): %s", s.folder.Manifest.Description, strings.Join(inputs, "; "))}
+		return &study.Foreign{Path: path, Why: fmt.Sprintf("belongs to other settings (%s): %s", s.folder.Manifest.Description,
+			strings.Join(inputs, "; "))}
 	}
 	if program == "" {
 		if s.folder.Manifest.Altered(now) {

@@ -182,7 +182,8 @@ func (s *parameterStudy) models(i int, verdicts []string) []modelFits {
 func (f *fitSummary) verdict(verdicts []string) string {
 	count := countWords("", verdicts).Count
 	if len(f.Models) == 0 {
-		return fmt.Sprintf("the best of %d fits is run %d; %d ended there; %d of all are identified", len(verdicts), f.BestRun, f.SameOptimum, count[string(identify.Identified)])
+		return fmt.Sprintf("the best of %d fits is run %d; %d ended there; %d of all are identified", len(verdicts), f.BestRun, f.SameOptimum,
+			count[string(identify.Identified)])
 	}
 	kept := slices.DeleteFunc(slices.Clone(f.Models), func(m modelFits) bool { return m.Verdicts[string(identify.Rejected)]+m.Failed == m.Runs })
 	if len(kept) == 0 {

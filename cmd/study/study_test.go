@@ -41,7 +41,8 @@ metrics: [velocity_max, velocity_min]
 `)
 	out := filepath.Join(dir, "results")
 	var said, errs bytes.Buffer
-	if err := Run(context.Background(), func() bool { return false }, file, Options{OutputFolder: out, Format: "csv", Resume: true, Changed: func(name string) bool { return name == "out" }}, &said, &errs); err != nil {
+	if err := Run(context.Background(), func() bool { return false }, file,
+		Options{OutputFolder: out, Format: "csv", Resume: true, Changed: func(name string) bool { return name == "out" }}, &said, &errs); err != nil {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
 	f, err := os.Open(filepath.Join(out, "results.csv"))

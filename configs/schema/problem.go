@@ -97,7 +97,8 @@ type Report struct {
 // NewReport is a report without a file, for values that were changed after loading: units tells what a unit tag means, nil
 // what it says.
 func NewReport(units func(tag string) string) *Report {
-	return &Report{unit: units, places: map[string]Place{}, reported: map[string]bool{}, guessed: map[string]bool{}, copied: map[string]string{}, spelt: map[string]string{}}
+	return &Report{unit: units, places: map[string]Place{}, reported: map[string]bool{}, guessed: map[string]bool{},
+		copied: map[string]string{}, spelt: map[string]string{}}
 }
 
 // reportOn is a report on a file.

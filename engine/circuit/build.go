@@ -134,7 +134,8 @@ func (b *builder) conductor(p conductor, from, to string) {
 
 func (b *builder) group(name string, f Field, axis int, branches []Winding) {
 	m := len(branches)
-	b.c.groups = append(b.c.groups, group{name: name, field: f, axis: axis, firstWinding: len(b.c.windings), m: m, mag: newMagnetic(m), static: f.Static()})
+	b.c.groups = append(b.c.groups, group{name: name, field: f, axis: axis, firstWinding: len(b.c.windings), m: m, mag: newMagnetic(m),
+		static: f.Static()})
 	for _, w := range branches {
 		b.require(w.R >= 0, "R", w.R, "Ω", "≥ 0")
 		b.require(numeric.IsFinite(w.I0), "start current", w.I0, "A", "a finite number")

@@ -187,7 +187,8 @@ func (e *CurrentSource) add(b *builder) {
 func (e *Switch) add(b *builder) {
 	b.require(e.Ron > 0, "on", e.Ron, "Ω", "> 0")
 	b.require(e.Roff > e.Ron, "off", e.Roff, "Ω", "above on")
-	b.conductor(conductor{name: e.Name, kind: switched, g: 1 / e.Roff, gOn: 1 / e.Ron, gOff: 1 / e.Roff, control: b.source("Closed", e.Control)}, e.FromNode, e.ToNode)
+	b.conductor(conductor{name: e.Name, kind: switched, g: 1 / e.Roff, gOn: 1 / e.Ron, gOff: 1 / e.Roff,
+		control: b.source("Closed", e.Control)}, e.FromNode, e.ToNode)
 }
 
 func (e *Diode) add(b *builder) {

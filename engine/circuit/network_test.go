@@ -240,8 +240,10 @@ func TestRefusals(t *testing.T) {
 // The cures that the refusals name are accepted.
 func TestCures(t *testing.T) {
 	one := reference.Constant(1)
-	build(t, 0, &VoltageSource{Name: "u1", FromNode: "a", ToNode: "0", U: one}, &VoltageSource{Name: "u2", FromNode: "a", ToNode: "0", U: reference.Constant(2), R: 1e-3})
-	build(t, 0, &CurrentSource{Name: "i", FromNode: "0", ToNode: "a", I: &Held{}}, &Inductor{Name: "l", FromNode: "a", ToNode: "0", L: 1}, &Resistor{Name: "r", FromNode: "a", ToNode: "0", R: 1e3})
+	build(t, 0, &VoltageSource{Name: "u1", FromNode: "a", ToNode: "0", U: one},
+		&VoltageSource{Name: "u2", FromNode: "a", ToNode: "0", U: reference.Constant(2), R: 1e-3})
+	build(t, 0, &CurrentSource{Name: "i", FromNode: "0", ToNode: "a", I: &Held{}}, &Inductor{Name: "l", FromNode: "a", ToNode: "0", L: 1},
+		&Resistor{Name: "r", FromNode: "a", ToNode: "0", R: 1e3})
 	build(t, 0, &VoltageSource{Name: "u", FromNode: "a", ToNode: "0", U: one, R: 1e-3},
 		&Capacitor{Name: "c", FromNode: "a", ToNode: "0", C: 1e-6})
 }

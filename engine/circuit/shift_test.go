@@ -95,7 +95,8 @@ func TestShift(t *testing.T) {
 	}
 	for _, e := range []Element{
 		&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 1, DropScale: 0.5}},
-		&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}, Thermal: plant.Thermal{Resistance: 1, Capacity: 0.5, CopperTC: 0.0039, Ambient: 20}},
+		&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05},
+			Thermal: plant.Thermal{Resistance: 1, Capacity: 0.5, CopperTC: 0.0039, Ambient: 20}},
 		&Diode{Name: "d", FromNode: "a", ToNode: "0", Ron: 0.2, Roff: 1e5},
 		&Electromagnet{Name: "m", FromNode: "a", ToNode: "0", Plunger: Plunger{Linf: 0.01, C: 1e-4, X0: 1e-3}, R: 5},
 	} {

@@ -20,13 +20,17 @@ func TestStepsAreSecondOrder(t *testing.T) {
 		speed    float64
 		tol      float64 // of the states at 0.1 ms: A, V, K
 	}{
-		{"armature with brushes and heat", []Element{source, &DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 1, DropScale: 0.5},
-			Thermal: plant.Thermal{Resistance: 1, Capacity: 0.5, CopperTC: 0.0039, Ambient: 20}}}, 100, 5e-4},
+		{"armature with brushes and heat", []Element{source,
+			&DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05, BrushDrop: 1, DropScale: 0.5},
+				Thermal: plant.Thermal{Resistance: 1, Capacity: 0.5, CopperTC: 0.0039, Ambient: 20}}}, 100, 5e-4},
 		{"stiff armature", []Element{source, &DC{Name: "m", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 1e-6, K: 0.05}}}, 100, 1e-4},
-		{"plunger", []Element{source, &Electromagnet{Name: "m", FromNode: "a", ToNode: "0", Plunger: Plunger{Linf: 0.01, C: 1e-4, X0: 1e-3}, R: 5}}, -0.02, 1e-4},
+		{"plunger", []Element{source, &Electromagnet{Name: "m", FromNode: "a", ToNode: "0", Plunger: Plunger{Linf: 0.01, C: 1e-4, X0: 1e-3},
+			R: 5}}, -0.02, 1e-4},
 		{"dq", []Element{&Synchronous{Name: "m", Rotor: salient, R: 0.3, Ud: reference.Constant(-1), Uq: reference.Constant(12)}}, 100, 1e-3},
-		{"three phases", []Element{source, &ThreePhase{Name: "m", FromNode: [3]string{"a", "0", "0"}, ToNode: [3]string{"s", "s", "s"}, Phases: Phases{salient, 0.2e-3}, R: 0.3}}, 60, 2e-2},
-		{"diode and resonance", []Element{source, &Diode{Name: "d", FromNode: "a", ToNode: "b", Knee: 0.7, Ron: 0.2, Roff: 1e5}, &Inductor{Name: "l", FromNode: "b", ToNode: "c", L: 5e-3, R: 4},
+		{"three phases", []Element{source, &ThreePhase{Name: "m", FromNode: [3]string{"a", "0", "0"}, ToNode: [3]string{"s", "s", "s"},
+			Phases: Phases{salient, 0.2e-3}, R: 0.3}}, 60, 2e-2},
+		{"diode and resonance", []Element{source, &Diode{Name: "d", FromNode: "a", ToNode: "b", Knee: 0.7, Ron: 0.2, Roff: 1e5},
+			&Inductor{Name: "l", FromNode: "b", ToNode: "c", L: 5e-3, R: 4},
 			&Capacitor{Name: "c", FromNode: "c", ToNode: "0", C: 2e-4}, &Resistor{Name: "r", FromNode: "c", ToNode: "0", R: 6}}, 0, 1e-4},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -60,7 +60,8 @@ func (s *CommutatorSpec) Validate() error {
 		return p.err()
 	}
 	low := s.Eccentricity + 2*s.Rz + 6*s.BarStep + max(s.DipDepth, s.SlotDepth)
-	p.addIf(low > s.Radius/2, "commutator.radius: %g m leaves no core under eccentricity, roughness, bar steps and slots of %g m together", s.Radius, low)
+	p.addIf(low > s.Radius/2, "commutator.radius: %g m leaves no core under eccentricity, roughness, bar steps and slots of %g m together",
+		s.Radius, low)
 	if s.Bars > 0 {
 		w, pitch := s.SlotWidth+2*s.EdgeLength, 2*math.Pi*s.Radius/float64(s.Bars)
 		p.addIf(w > pitch, "commutator.slot_width: slot and its two edges take %g m, a bar has only %g m", w, pitch)
@@ -69,7 +70,8 @@ func (s *CommutatorSpec) Validate() error {
 	p.addIf(s.Profile != nil && (s.TrueSlots || !(slices.Min(s.Profile.Y) > s.Radius/2)),
 		"commutator.profile: a measured outline has no true slots, and no point within half of radius, %g m", s.Radius)
 	p.addIf(s.Rz > 0 && s.Corr == 0, "commutator.corr: 0 m, a rough surface needs a correlation length")
-	p.addIf(s.Rz > 0 && s.Corr > 0 && s.Spacing > s.Corr/20*(1+1e-9), "commutator.spacing: %g m is coarser than a twentieth of corr = %g m", s.Spacing, s.Corr)
+	p.addIf(s.Rz > 0 && s.Corr > 0 && s.Spacing > s.Corr/20*(1+1e-9), "commutator.spacing: %g m is coarser than a twentieth of corr = %g m",
+		s.Spacing, s.Corr)
 	n := 2 * math.Pi * s.Radius / s.spacing()
 	p.addIf(n > maxPoints, "commutator.spacing: %g m makes %.3g vertices, at most %d", s.spacing(), n, maxPoints)
 	return p.err()

@@ -305,7 +305,8 @@ func (e *EventDriven) slope(t float64, x, dx []float64) {
 	f := e.f
 	copy(dx[:f], x[f:])
 	// held contacts are all that acts, and they are near; where a stage of a long step is not, all are looked at
-	if near := 1e3 * e.opt.TolGap; !(near < e.opt.Reach && e.sm.run(t, x[:f], x[f:], near)) && !e.sm.run(t, x[:f], x[f:], e.opt.Reach) && !e.sm.runPastEnd(t, x[:f], x[f:]) {
+	if near := 1e3 * e.opt.TolGap; !(near < e.opt.Reach && e.sm.run(t, x[:f], x[f:], near)) && !e.sm.run(t, x[:f], x[f:], e.opt.Reach) &&
+		!e.sm.runPastEnd(t, x[:f], x[f:]) {
 		dx[f] = math.NaN()
 		return
 	}

@@ -101,7 +101,8 @@ func (m *Moreau) impactGroup(d []float64, k int) []int32 {
 	for at := 0; at < len(m.queue); at++ {
 		i := int(m.queue[at])
 		for j := range n {
-			if p, a, b := m.Impulse[2*j:], d[4*i*n+2*j:], d[(4*i+2)*n+2*j:]; !m.visited[j] && (p[0] != 0 || p[1] != 0) && (a[0] != 0 || a[1] != 0 || b[0] != 0 || b[1] != 0) {
+			if p, a, b := m.Impulse[2*j:], d[4*i*n+2*j:], d[(4*i+2)*n+2*j:]; !m.visited[j] && (p[0] != 0 || p[1] != 0) &&
+				(a[0] != 0 || a[1] != 0 || b[0] != 0 || b[1] != 0) {
 				m.queue = append(m.queue, int32(j))
 				m.visited[j] = true
 			}

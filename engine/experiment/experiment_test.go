@@ -77,7 +77,8 @@ func TestReversalsAndRests(t *testing.T) {
 	}
 	// the sine crosses zero where its phase says
 	law, _ := friction.Find("lugre")
-	tr, _ := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law.NewLaw(), Input: reference.Sine{Tone: reference.Tone{Amplitude: 1, Frequency: 1, Phase: 1}}, Step: 1e-3, Duration: 1}, Recording{})
+	tr, _ := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law.NewLaw(),
+		Input: reference.Sine{Tone: reference.Tone{Amplitude: 1, Frequency: 1, Phase: 1}}, Step: 1e-3, Duration: 1}, Recording{})
 	if want := (math.Pi - 1) / (2 * math.Pi); math.Abs(tr.Events[0].T-want) > 1e-5 {
 		t.Errorf("reversal at %.6f s, want %.6f", tr.Events[0].T, want)
 	}

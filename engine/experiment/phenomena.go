@@ -60,17 +60,18 @@ func (p *probe) peak(rate, rest float64) (float64, error) {
 		return rate * max(0, t-start)
 	})
 	peak, from, done := 0.0, 0.0, errors.New("broken away")
-	err := Run(p.ctx, Spec{Plant: ImposedForce, Law: p.subject.Law, Mass: 1, Input: in, Step: h, Duration: start + 60/rate, Substep: true}, func(q *Sample) error {
-		switch {
-		case q.T <= start+h:
-			from = q.X
+	err := Run(p.ctx, Spec{Plant: ImposedForce, Law: p.subject.Law, Mass: 1, Input: in, Step: h, Duration: start + 60/rate, Substep: true},
+		func(q *Sample) error {
+			switch {
+			case q.T <= start+h:
+				from = q.X
+				return nil
+			case math.Abs(q.X-from) > away:
+				return done
+			}
+			peak = max(peak, q.F)
 			return nil
-		case math.Abs(q.X-from) > away:
-			return done
-		}
-		peak = max(peak, q.F)
-		return nil
-	})
+		})
 	if err != nil && err != done {
 		return 0, err
 	}
@@ -108,7 +109,8 @@ func (p *probe) levels() error {
 		return err
 	}
 	slide := p.steadyForce(0.5)
-	p.add("stiction", "static friction above kinetic", "break-away at 0.2 N/s is more than 5 % above friction at 0.5 m/s", p.level > 1.05*slide, p.level/slide)
+	p.add("stiction", "static friction above kinetic", "break-away at 0.2 N/s is more than 5 % above friction at 0.5 m/s",
+		p.level > 1.05*slide, p.level/slide)
 	return nil
 }
 
@@ -165,7 +167,8 @@ func (p *probe) curve() error {
 		high = max(high, f)
 		fall = max(fall, (high-f)/high)
 	}
-	p.add("negative_viscous", "falling friction with speed (Stribeck)", "steady friction falls by more than 1 % with rising speed", fall > 0.01, fall)
+	p.add("negative_viscous", "falling friction with speed (Stribeck)", "steady friction falls by more than 1 % with rising speed",
+		fall > 0.01, fall)
 	return nil
 }
 
@@ -183,7 +186,8 @@ func (p *probe) dwell() error {
 	} else {
 		short, long = p.restart(0.1), p.restart(30)
 	}
-	p.add("dwell", "static friction rises with dwell time", "break-away after a rest of 30 s is more than 1 % higher than after one of less than a second", long > 1.01*short, long/short-1)
+	p.add("dwell", "static friction rises with dwell time",
+		"break-away after a rest of 30 s is more than 1 % higher than after one of less than a second", long > 1.01*short, long/short-1)
 	return nil
 }
 
@@ -197,7 +201,8 @@ func (p *probe) rate() error {
 	if err != nil {
 		return err
 	}
-	p.add("rate", "break-away falls with the rate of the force", "break-away at 20 N/s is more than 1 % below that at 0.5 N/s", quick < 0.99*slow, quick/slow-1)
+	p.add("rate", "break-away falls with the rate of the force", "break-away at 20 N/s is more than 1 % below that at 0.5 N/s",
+		quick < 0.99*slow, quick/slow-1)
 	return nil
 }
 
@@ -209,7 +214,8 @@ func (p *probe) memory() error {
 	}
 	got := t.numbers()
 	lag, area := got["lag_1_Hz"], got["area_1_Hz"]
-	p.add("memory", "frictional memory", "at 1 Hz friction is more than 0.1 mN higher while the speed rises than while it falls", lag > 1e-4 && area < 0, lag)
+	p.add("memory", "frictional memory", "at 1 Hz friction is more than 0.1 mN higher while the speed rises than while it falls",
+		lag > 1e-4 && area < 0, lag)
 	return nil
 }
 
@@ -234,7 +240,8 @@ func (p *probe) minorLoop() error {
 	for end = dx; end < 0.05 && math.Abs(move(end)) < p.level/3; end += dx {
 	}
 	if end >= 0.05 || end <= 2*dx {
-		p.add("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", false, math.NaN())
+		p.add("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", false,
+			math.NaN())
 		return nil
 	}
 	before := f
@@ -248,7 +255,8 @@ func (p *probe) minorLoop() error {
 // speeds: friction from creeping to fast sliding is finite and opposes the motion.
 func (p *probe) speeds() error {
 	creep, slow, fast := p.steadyForce(1e-6), p.steadyForce(1e-3), p.steadyForce(1)
-	p.add("very_slow", "very slow sliding", "steady friction at 1 µm/s is between half and twice that at 1 mm/s", creep > slow/2 && creep < 2*slow, creep/slow)
+	p.add("very_slow", "very slow sliding", "steady friction at 1 µm/s is between half and twice that at 1 mm/s", creep > slow/2 &&
+		creep < 2*slow, creep/slow)
 	p.add("slow_and_fast", "slow and fast sliding", "steady friction at 1 mm/s and 1 m/s opposes the motion", slow > 0 && fast > 0, fast)
 	return nil
 }
@@ -320,6 +328,7 @@ func (p *probe) dissipation() error {
 	if ok {
 		speed = math.Inf(1)
 	}
-	p.add("passive", "passive at every speed", "no motion takes more work out of the contact than was put in (speed at which it can)", ok, speed)
+	p.add("passive", "passive at every speed", "no motion takes more work out of the contact than was put in (speed at which it can)", ok,
+		speed)
 	return nil
 }

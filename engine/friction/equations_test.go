@@ -57,8 +57,9 @@ func TestEquationsText(t *testing.T) {
 		t.Error("equations.txt is not what stands in the code: go test ./engine/friction -run TestEquationsText -update")
 	}
 	for _, l := range Laws() {
-		if text := l.Text(); !*update && (!strings.Contains(text, "=") || strings.Contains(text, "\n== ") || !strings.HasPrefix(text, typeName(l.NewLaw())+" is ") &&
-			!strings.HasPrefix(text, typeName(l.NewLaw())+" blends ")) {
+		if text := l.Text(); !*update && (!strings.Contains(text, "=") || strings.Contains(text, "\n== ") ||
+			!strings.HasPrefix(text, typeName(l.NewLaw())+" is ") &&
+				!strings.HasPrefix(text, typeName(l.NewLaw())+" blends ")) {
 			t.Errorf("%s: %q", l.Name, text)
 		}
 	}

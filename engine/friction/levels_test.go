@@ -59,7 +59,8 @@ func levelCases(t testing.TB) []levelCase {
 	for _, info := range Laws() {                   // a law that nobody has worked out by hand is held to what it says itself
 		if !slices.ContainsFunc(all, func(c levelCase) bool { return c.name == info.Name }) {
 			l := info.NewLaw().Levels()
-			all = append(all, levelCase{name: info.Name, law: info.NewLaw(), rest: l.Rest.Forward, sliding: l.Sliding.Forward, restBack: l.Rest.Backward, slidingBack: l.Sliding.Backward, offset: l.Offset})
+			all = append(all, levelCase{name: info.Name, law: info.NewLaw(), rest: l.Rest.Forward, sliding: l.Sliding.Forward,
+				restBack: l.Rest.Backward, slidingBack: l.Sliding.Backward, offset: l.Offset})
 		}
 	}
 	return append(all,

@@ -27,8 +27,10 @@ var laws = []struct {
 	speeds []float64 // m/s
 	stroke float64   // m, amplitude of a closed cycle that leaves presliding
 }{
-	{"lugre p95", func() Law { p := p95(); return &p }(), func(v float64) float64 { p := p95(); return p.SteadyForce(v) }, []float64{1e-4, 1e-3, 0.01, 1}, 1e-3},
-	{"lugre axis", func() Law { p := axis(); return &p }(), func(v float64) float64 { p := axis(); return p.SteadyForce(v) }, []float64{0.01, 0.3, 2, 50}, 0.1},
+	{"lugre p95", func() Law { p := p95(); return &p }(), func(v float64) float64 { p := p95(); return p.SteadyForce(v) },
+		[]float64{1e-4, 1e-3, 0.01, 1}, 1e-3},
+	{"lugre axis", func() Law { p := axis(); return &p }(), func(v float64) float64 { p := axis(); return p.SteadyForce(v) },
+		[]float64{0.01, 0.3, 2, 50}, 0.1},
 }
 
 func TestLaws(t *testing.T) {

@@ -120,7 +120,8 @@ func NewSolver(n int) *Solver {
 	}
 	return &Solver{
 		max: n, workLeft: math.Inf(1), s: f(n), c: f(n), d: d, nonzero: make([]int, n+1), values: f(n + 1), positive: make([]bool, n),
-		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n), leavingRows: make([]bool, n), cert: f(n), basis: newBasis(n),
+		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n),
+		leavingRows: make([]bool, n), cert: f(n), basis: newBasis(n),
 	}
 }
 

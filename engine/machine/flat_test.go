@@ -274,7 +274,8 @@ func TestStepThroughFlatPositions(t *testing.T) {
 			}
 			s.Forces(end, h, x)
 			errs[i] = top
-			t.Logf("%-24s %d steps: θ = %8.4f, off by %.2g rad, energy by %.2g J, over %d, singular %d", c.name, n, x[0], top, s.BalanceError(), s.crossing.Passages, singular)
+			t.Logf("%-24s %d steps: θ = %8.4f, off by %.2g rad, energy by %.2g J, over %d, singular %d", c.name, n, x[0], top, s.BalanceError(),
+				s.crossing.Passages, singular)
 			if s.crossing.Passages < 1 || singular == 0 || top > 1e-4 {
 				t.Errorf("%s: %d steps: over %d flat positions, off by %.2g", c.name, n, s.crossing.Passages, top)
 			}

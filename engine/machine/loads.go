@@ -36,7 +36,8 @@ type loadSolver struct {
 
 func (m *Machine) roomOfLoads() {
 	n := len(m.loads)
-	m.solver = loadSolver{s: make([]float64, n), trial: make([]float64, n), rest: make([]float64, n), f: make([]r3.Vec, n), a: make([]r3.Vec, n*n), lu: engine.NewLU(n)}
+	m.solver = loadSolver{s: make([]float64, n), trial: make([]float64, n), rest: make([]float64, n), f: make([]r3.Vec, n),
+		a: make([]r3.Vec, n*n), lu: engine.NewLU(n)}
 }
 
 // carry finds QDD and Lambda under all that acts on the machine, with the loads of joints that go with them, after Dynamics.

@@ -44,7 +44,8 @@ func winch(t testing.TB, law friction.Model) *Machine {
 				return nil, err
 			}
 			c, err := circuit.Build(circuit.Spec{Axes: axes, Elements: []circuit.Element{
-				&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: &circuit.PWM{High: 24, Period: 2e-3, Duty: reference.Constant(0.6)}, R: 0.1},
+				&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0",
+					U: &circuit.PWM{High: 24, Period: 2e-3, Duty: reference.Constant(0.6)}, R: 0.1},
 				&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 0.9, L: 3e-3, K: 0.4}, Axis: k},
 			}})
 			return []drivetrain.Part{c, &drivetrain.Bearing{Label: "drum.friction", Twist: drivetrain.Twist{A: k, B: drivetrain.Ground}, Law: law}}, err

@@ -139,7 +139,8 @@ func (m *Machine) Run(ctx context.Context, x []float64, t, end float64, o Option
 				kept = d.Stats()
 			}
 			// a row at the instant of a sample is that before it, however both are rounded
-			for slack := 1e-15 * math.Abs(reached); o.SampleInterval > 0 && t+float64(k)*o.SampleInterval <= reached+slack && t+float64(k)*o.SampleInterval < end-1e-9*o.SampleInterval; {
+			for slack := 1e-15 * math.Abs(reached); o.SampleInterval > 0 && t+float64(k)*o.SampleInterval <= reached+slack &&
+				t+float64(k)*o.SampleInterval < end-1e-9*o.SampleInterval; {
 				show := min(reached, t+float64(k)*o.SampleInterval)
 				d.At(show, r.show)
 				if err := r.emitSample(show, r.show); err != nil {

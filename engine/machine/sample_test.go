@@ -23,8 +23,10 @@ func crane(every float64) Spec {
 			{Name: "load", Parent: "trolley", Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Y: 1}}, Inertia: multibody.Inertia{Mass: 1, Com: r3.Vec{Z: -0.5}}},
 		}},
 		Parts: func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
-			p, err := servo.New("drive", nil, axes, []servo.Controller{{Name: "drive", SamplePeriod: every, PID: control.PID{Kp: 300, Ki: 200, Kd: 40, Limit: 50},
-				Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.Position, Axis: 0}, Reference: reference.Sine{Tone: reference.Tone{Amplitude: 0.2, Frequency: 0.8}}, To: servo.Target{Axis: 0}}}}})
+			p, err := servo.New("drive", nil, axes, []servo.Controller{{Name: "drive", SamplePeriod: every,
+				PID: control.PID{Kp: 300, Ki: 200, Kd: 40, Limit: 50},
+				Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.Position, Axis: 0},
+					Reference: reference.Sine{Tone: reference.Tone{Amplitude: 0.2, Frequency: 0.8}}, To: servo.Target{Axis: 0}}}}})
 			return []drivetrain.Part{p}, err
 		},
 	}
@@ -140,7 +142,8 @@ func TestSampleBreaksAway(t *testing.T) {
 	spec.Friction = []Friction{{Joint: "trolley", Law: &friction.Coulomb{Fc: 30}}}
 	spec.Parts = func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 		p, err := servo.New("drive", nil, axes, []servo.Controller{{Name: "drive", SamplePeriod: 0.05, PID: control.PID{Kp: 100},
-			Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.Position, Axis: 0}, Reference: reference.Ramp{Velocity: 1}, To: servo.Target{Axis: 0}}}}})
+			Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.Position, Axis: 0}, Reference: reference.Ramp{Velocity: 1},
+				To: servo.Target{Axis: 0}}}}})
 		return []drivetrain.Part{p}, err
 	}
 	m := build(t, spec)

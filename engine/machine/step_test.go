@@ -226,7 +226,8 @@ func TestStepFails(t *testing.T) {
 	if a, err := flat.Begin(0, x, multibody.Assembly{}); err != nil || !a.Singular {
 		t.Fatal(a, err)
 	}
-	if st := flat.Step(0, h, x); st != engine.OK || flat.LastStatus != multibody.Singular || !strings.Contains(flat.StatusText(), "singular") || !finite(x) {
+	if st := flat.Step(0, h, x); st != engine.OK || flat.LastStatus != multibody.Singular ||
+		!strings.Contains(flat.StatusText(), "singular") || !finite(x) {
 		t.Errorf("%v, %v %s: %v", st, flat.LastStatus, flat.StatusText(), x)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
@@ -257,7 +258,8 @@ func TestStepperRefuses(t *testing.T) {
 		o    StepOptions
 		want string
 	}{
-		{StepOptions{MotionJoints: []string{"c"}}, `"c"`}, {StepOptions{TorqueJoints: []string{"c"}}, `"c"`}, {StepOptions{Movers: map[string]Mover{"c": &sticking{}}}, `"c"`},
+		{StepOptions{MotionJoints: []string{"c"}}, `"c"`}, {StepOptions{TorqueJoints: []string{"c"}}, `"c"`},
+		{StepOptions{Movers: map[string]Mover{"c": &sticking{}}}, `"c"`},
 		{StepOptions{Movers: map[string]Mover{"a": &sticking{}}}, "twice"},
 	} {
 		if _, err := NewStepper(sledge(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -272,7 +274,8 @@ func TestStepAllocations(t *testing.T) {
 		Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "drum", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.005, Damping: 0.01}}}},
 		Parts: func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 			c, err := circuit.Build(circuit.Spec{Axes: axes, Elements: []circuit.Element{
-				&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0", U: &circuit.PWM{High: 24, Period: 2e-3, Duty: reference.Constant(0.6)}, R: 0.1},
+				&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0",
+					U: &circuit.PWM{High: 24, Period: 2e-3, Duty: reference.Constant(0.6)}, R: 0.1},
 				&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 0.9, L: 3e-3, K: 0.4}, Axis: 0},
 			}})
 			return []drivetrain.Part{c, &drivetrain.Bearing{Label: "drum.friction", Twist: drivetrain.Twist{A: 0, B: drivetrain.Ground}, Law: &friction.Dahl{Sigma0: 300, Fc: 0.3, Exponent: 1}}}, err

@@ -68,7 +68,8 @@ func TestStiffJoint(t *testing.T) {
 	if rows != 101 || worst > 1e-7 || left > 1e-8 || r.Accepted > 10000 {
 		t.Errorf("%d steps, %d rows, off by %.3g, energies by %.3g J", r.Accepted, rows, worst, left)
 	}
-	if !(r.StiffFrom > 0 && r.StiffFrom < 0.01) || !strings.Contains(r.StiffReason, `joint "wheel"`) || !strings.Contains(r.StiffReason, "1e-08 s") {
+	if !(r.StiffFrom > 0 && r.StiffFrom < 0.01) || !strings.Contains(r.StiffReason, `joint "wheel"`) ||
+		!strings.Contains(r.StiffReason, "1e-08 s") {
 		t.Errorf("implicit from %g s: %s", r.StiffFrom, r.StiffReason)
 	}
 }

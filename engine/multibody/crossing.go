@@ -72,7 +72,8 @@ func NewCrossing(m *Model, d *Data) *Crossing {
 	n, k := m.nv, m.loops.n
 	f := func(n int) []float64 { return make([]float64, n) }
 	c := &Crossing{
-		m: m, order: make([]int, 0, k), redundant: make([]int, 0, k), origin: f(m.nq), sigmaRow: f(n), size: f(k), leave: f(k), actual: f(k * n), gap: f(k),
+		m: m, order: make([]int, 0, k), redundant: make([]int, 0, k), origin: f(m.nq), sigmaRow: f(n), size: f(k), leave: f(k), actual: f(k * n),
+		gap: f(k),
 		phi: f(k * k), shares: f(k * k), lambda: f(k), w: f(k * n), jac: f(k * n), lastVelocities: f(n), y: f(n), a: f(k * k), b: f(k),
 	}
 	for i := range c.history {

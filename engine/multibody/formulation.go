@@ -63,7 +63,8 @@ func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, driv
 // NewProjected is the integrator of the formulation projection or partition for a caller that writes the slope of all n numbers x = [q | v | z]
 // itself, NaN where there is none; it depends on the first ones alone. Positions, and drives, are those of the machine at its end. Where it is stiff
 // it goes on with an implicit method.
-func NewProjected(formulation string, m *Model, d *Data, n, depends int, flow engine.RHS, drives []func(t float64) Motion, rtol, atol float64, steps int) Integrator {
+func NewProjected(formulation string, m *Model, d *Data, n, depends int, flow engine.RHS, drives []func(t float64) Motion, rtol,
+	atol float64, steps int) Integrator {
 	const stiffSteps = 3000
 	o := &Offline{}
 	o.begin(m, d, n, drives, flow)

@@ -27,7 +27,8 @@ const nothing = 1e-22
 
 func newGram(group []int) gram {
 	n := len(group)
-	return gram{n: n, maxRank: n, group: group, a: make([]float64, n*n), scale: make([]float64, n), perm: make([]int, n), c: make([]float64, n*n), t: make([]float64, n), u: make([]float64, n)}
+	return gram{n: n, maxRank: n, group: group, a: make([]float64, n*n), scale: make([]float64, n), perm: make([]int, n),
+		c: make([]float64, n*n), t: make([]float64, n), u: make([]float64, n)}
 }
 
 // factor takes the lower triangle of a.

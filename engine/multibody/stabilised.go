@@ -110,7 +110,8 @@ func NewStabilised(m *Model, d *Data, nz int, f Forces, drives []func(t float64)
 		for i := range set {
 			nc := m.loops.n
 			c := func() []float64 { return make([]float64, nc) }
-			set[i] = radauStage{x: slice(), k: slice(), freeAcc: make([]float64, m.nv), lift: make([]float64, nc*m.nv), lambda: c(), mu: c(), rate: c(), gap: c()}
+			set[i] = radauStage{x: slice(), k: slice(), freeAcc: make([]float64, m.nv), lift: make([]float64, nc*m.nv), lambda: c(), mu: c(),
+				rate: c(), gap: c()}
 		}
 	}
 	return s

@@ -12,7 +12,8 @@ import (
 
 // integrate carries a machine under constant torques to the times and looks there; formulation by name. It returns how the
 // constraints were kept.
-func integrate(t testing.TB, formulation string, m *Model, d *Data, q, v, torque []float64, tol float64, times []float64, look func(t float64, q, v []float64)) IntegratorStats {
+func integrate(t testing.TB, formulation string, m *Model, d *Data, q, v, torque []float64, tol float64, times []float64,
+	look func(t float64, q, v []float64)) IntegratorStats {
 	t.Helper()
 	o, err := NewIntegrator(formulation, m, d, 0, func(t float64, q, v, z, tau, dz []float64) { copy(tau, torque) }, nil, tol, tol)
 	if err != nil {

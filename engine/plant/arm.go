@@ -62,7 +62,8 @@ func (l *TwoLink) Validate() error {
 		{"inertia of the first link", l.Inertia[0], "kg·m²", false}, {"inertia of the second link", l.Inertia[1], "kg·m²", false}, {"gravity", l.Gravity, "m/s²", false},
 	} {
 		if !(c.v >= 0) || math.IsInf(c.v, 0) || c.positive && c.v == 0 {
-			errs = append(errs, fmt.Errorf("two-link: %s: %g %s, want a finite number %s", c.name, c.v, c.unit, map[bool]string{true: "> 0", false: "≥ 0"}[c.positive]))
+			errs = append(errs, fmt.Errorf("two-link: %s: %g %s, want a finite number %s", c.name, c.v, c.unit,
+				map[bool]string{true: "> 0", false: "≥ 0"}[c.positive]))
 		}
 	}
 	return errors.Join(errs...)

@@ -135,7 +135,8 @@ func NewRig(m Machine, s SensorSpec, script ...Event) (*Rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rig{Machine: m, Sensors: n, script: script, applied: make([]bool, len(script)), expired: make([]bool, len(script)), priorValue: make([]float64, len(script))}, nil
+	return &Rig{Machine: m, Sensors: n, script: script, applied: make([]bool, len(script)), expired: make([]bool, len(script)),
+		priorValue: make([]float64, len(script))}, nil
 }
 
 // Play does what is due at t (s since the start). What ends goes back before anything else begins.

@@ -74,7 +74,8 @@ func TestScript(t *testing.T) {
 		}
 	}
 	// what begins and ends between two calls does nothing
-	r, err = NewRig(p, SensorSpec{Readings: make([]Reading, 1), Period: 0.1}, Event{StartTime: 1, Duration: 0.5, Setting: 1, To: 7}, Event{StartTime: 1, Duration: 0.5, Setting: -1, Fault: Lost})
+	r, err = NewRig(p, SensorSpec{Readings: make([]Reading, 1), Period: 0.1}, Event{StartTime: 1, Duration: 0.5, Setting: 1, To: 7},
+		Event{StartTime: 1, Duration: 0.5, Setting: -1, Fault: Lost})
 	if err != nil {
 		t.Fatal(err)
 	}

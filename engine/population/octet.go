@@ -48,7 +48,8 @@ func (k *Kernel) load(lane int, theta []float64) bool {
 	switch {
 	case !(m > 0 && s0 > 0 && s1 >= 0 && s2 >= 0 && fc > 0 && fs > 0 && vs > 0):
 		return false
-	case !numeric.IsFinite(hm) || !numeric.IsFinite(bell) || !numeric.IsFinite(hk) || !numeric.IsFinite(hq) || !numeric.IsFinite(fc) || !numeric.IsFinite(fs) || !numeric.IsFinite(off):
+	case !numeric.IsFinite(hm) || !numeric.IsFinite(bell) || !numeric.IsFinite(hk) || !numeric.IsFinite(hq) || !numeric.IsFinite(fc) ||
+		!numeric.IsFinite(fs) || !numeric.IsFinite(off):
 		return false
 	case !(hm*(hs0+2*c) < 4 && hm*c < 2):
 		return false

@@ -163,7 +163,8 @@ func TestTurnRefuses(t *testing.T) {
 	if _, err := (Polynomial{HalfWindow: 0.1, Order: 3}).Turn(0.1, times, q); !errors.Is(err, ErrFewSamples) {
 		t.Errorf("samples at 3 times: %v", err)
 	}
-	for _, bad := range []Polynomial{{HalfWindow: 0, Order: 3}, {HalfWindow: 1, Order: 0}, {HalfWindow: 1, Order: 7}, {HalfWindow: 1, Order: 1, Noise: -1}, {HalfWindow: math.NaN(), Order: 1}} {
+	for _, bad := range []Polynomial{{HalfWindow: 0, Order: 3}, {HalfWindow: 1, Order: 0}, {HalfWindow: 1, Order: 7},
+		{HalfWindow: 1, Order: 1, Noise: -1}, {HalfWindow: math.NaN(), Order: 1}} {
 		if bad.Validate() == nil {
 			t.Errorf("%+v passed", bad)
 		}

@@ -87,7 +87,8 @@ func (m *Manifest) check() error {
 	next := 0
 	for i, t := range m.Tasks {
 		if t.FirstRun != next || t.Runs < 1 || (t.Seeds != nil) != (m.Tasks[0].Seeds != nil) || t.Seeds != nil && len(t.Seeds) != t.Runs {
-			return fmt.Errorf("task %d of %d runs begins with run %d and has %d seeds, want it to begin with run %d", i, t.Runs, t.FirstRun, len(t.Seeds), next)
+			return fmt.Errorf("task %d of %d runs begins with run %d and has %d seeds, want it to begin with run %d", i, t.Runs, t.FirstRun,
+				len(t.Seeds), next)
 		}
 		for _, k := range t.Dependencies {
 			if k < 0 || k >= i {

@@ -154,7 +154,8 @@ type Rolled struct {
 func (f *Rolling) Result() Rolled {
 	v := &f.verdicts
 	nan := Value{math.NaN(), math.NaN()}
-	r := Rolled{Soundness: Waiting, Doubt: v.lastDoubt, Roll: nan, Spin: nan, Quadratic: nan, R: rotation.Identity, Noise: math.Sqrt(v.mean), NIS: v.nis}
+	r := Rolled{Soundness: Waiting, Doubt: v.lastDoubt, Roll: nan, Spin: nan, Quadratic: nan, R: rotation.Identity, Noise: math.Sqrt(v.mean),
+		NIS: v.nis}
 	switch {
 	case f.running:
 		r.T, r.R, r.Omega, r.P, r.Force = f.t, f.q, f.w, f.x, f.force

@@ -297,7 +297,8 @@ func TestResidualAndAge(t *testing.T) {
 // Without a drive the inertia is not known and no friction is estimated: the law has nothing to be compared with.
 func TestNothingToExplain(t *testing.T) {
 	s := motorSpec(t, reference.Spec{Kind: "constant"})
-	s.Drive, s.Sampling.Groups[0].Quantities, s.Mechanical = plant.NoDrive, []estimator.Quantity{estimator.Position}, estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
+	s.Drive, s.Sampling.Groups[0].Quantities, s.Mechanical = plant.NoDrive, []estimator.Quantity{estimator.Position},
+		estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
 	b := newBed(t, s)
 	if b.model == nil || b.Unexplained() != 0 {
 		t.Errorf("residual limit %g N·m, want none", b.Unexplained())
@@ -312,7 +313,8 @@ func TestNothingToExplain(t *testing.T) {
 func TestNonFiniteIsTold(t *testing.T) {
 	s := motorSpec(t, reference.Spec{Kind: "constant"})
 	quiet := s
-	quiet.Drive, quiet.Sampling.Groups, quiet.Mechanical = plant.NoDrive, []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position}}},
+	quiet.Drive, quiet.Sampling.Groups, quiet.Mechanical = plant.NoDrive,
+		[]estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position}}},
 		estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
 	for _, v := range []float64{1, math.NaN(), math.Inf(-1)} {
 		b := newBed(t, quiet)

@@ -32,7 +32,8 @@ func TestDynamics(t *testing.T) {
 		{"no drive", plant.NoDrive, 0, nil, 0, 0},
 	} {
 		s := motorSpec(t, reference.Spec{Kind: "constant"})
-		s.Drive, s.Motor.J, s.Motor.K, s.Sampling.Groups = c.drive, c.j, k, []estimator.Group{{SamplePeriod: position.SamplePeriod, Quantities: append(position.Quantities[:1:1], c.of...)}}
+		s.Drive, s.Motor.J, s.Motor.K, s.Sampling.Groups = c.drive, c.j, k,
+			[]estimator.Group{{SamplePeriod: position.SamplePeriod, Quantities: append(position.Quantities[:1:1], c.of...)}}
 		s.TopCommand = 1
 		s.Mechanical = estimator.MechanicalSpec{Inertia: c.j, PositionNoise: 1e-6, Walk: 100}
 		if c.j > 0 {

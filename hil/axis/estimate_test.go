@@ -12,7 +12,8 @@ import (
 
 // sampled is a tick with this position and current.
 func sampled(position, current float64) *estimator.Inputs {
-	return &estimator.Inputs{Position: estimator.Sample{Value: position, Updated: true}, Current: estimator.Sample{Value: current, Updated: true}, DriveActive: true}
+	return &estimator.Inputs{Position: estimator.Sample{Value: position, Updated: true},
+		Current: estimator.Sample{Value: current, Updated: true}, DriveActive: true}
 }
 
 // The heat of the motor counts the newest current that was believed: one beyond twice 24 V/1.2 Ω never, one that the filter does not

@@ -161,7 +161,8 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	}
 	least, age := minSamples*f.s.SamplePeriod, max(0, p.Age)
 	switch way := math.Abs(f.travel); {
-	case way > patientWay*f.counts && f.travelTime >= max(patientTime, least)+age, way > quickWay*f.counts && f.travelTime >= max(quickTime, least)+age:
+	case way > patientWay*f.counts && f.travelTime >= max(patientTime, least)+age, way > quickWay*f.counts &&
+		f.travelTime >= max(quickTime, least)+age:
 		bad, f.hint = found, found
 	case way > patientWay*f.counts && f.travelTime >= least:
 		f.hint = found

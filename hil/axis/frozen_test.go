@@ -12,7 +12,8 @@ import (
 // frozenSpec is an axis of 1 kg·m² and 1 N·m of break-away, with a count of 1 mrad, by hand: an effort drive of 100 N·m, so that the hold is
 // 2 + 1 = 3 N·m.
 func frozenSpec() *Spec {
-	return &Spec{Drive: plant.EffortDrive, Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 100, Motor: plant.Motor{J: 1}, Law: &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1},
+	return &Spec{Drive: plant.EffortDrive, Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 100, Motor: plant.Motor{J: 1},
+		Law:        &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1},
 		Mechanical: estimator.MechanicalSpec{Count: 1e-3}}
 }
 
@@ -77,7 +78,8 @@ func TestFrozenTimes(t *testing.T) {
 			if math.Abs(got-c.want) > 3e-3 {
 				t.Errorf("%s, %+g: after %g s, want %g", c.name, side, got, c.want)
 			}
-			if c.want > 0 && (found.Fault != Frozen || found.Quantity != estimator.Position || found.Value*side < c.way || math.Abs(found.Limit-30e-3) > 1e-12 && math.Abs(found.Limit-1) > 1e-12) {
+			if c.want > 0 && (found.Fault != Frozen || found.Quantity != estimator.Position || found.Value*side < c.way ||
+				math.Abs(found.Limit-30e-3) > 1e-12 && math.Abs(found.Limit-1) > 1e-12) {
 				t.Errorf("%s, %+g: %+v", c.name, side, found)
 			}
 		}

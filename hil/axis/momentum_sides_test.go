@@ -158,7 +158,8 @@ func TestMomentumInTime(t *testing.T) {
 					u = side * c.push
 				}
 				c.change(k, &tick, &taken, &u, &load)
-				if bad, _ := m.step(tick, taken, false, &estimator.Sample{Value: side * 10e-3 * float64(k), Updated: true}, u, 0, side*load, 0); bad.Fault != Fine {
+				if bad, _ := m.step(tick, taken, false, &estimator.Sample{Value: side * 10e-3 * float64(k), Updated: true}, u, 0, side*load,
+					0); bad.Fault != Fine {
 					got = 1e-3 * float64(k)
 				}
 			}
@@ -175,7 +176,8 @@ func TestMomentumInTime(t *testing.T) {
 		if k >= 250 {
 			u = 23
 		}
-		if bad, _ := m.step(Tick{Energised: true, Skip: 1}, true, false, &estimator.Sample{Value: 20e-3 * float64(k), Updated: true}, u, 0, 0, 0); bad.Fault != Fine {
+		if bad, _ := m.step(Tick{Energised: true, Skip: 1}, true, false, &estimator.Sample{Value: 20e-3 * float64(k), Updated: true}, u, 0, 0,
+			0); bad.Fault != Fine {
 			got = k
 		}
 	}
@@ -280,7 +282,8 @@ func TestMomentumDoubtsACurrent(t *testing.T) {
 				if c.still {
 					i = side
 				}
-				bad, hint := m.step(Tick{Energised: true}, true, c.doubted, &estimator.Sample{Value: side * 1.2e-3 * float64(k), Updated: true}, side*11, i, 0, 0)
+				bad, hint := m.step(Tick{Energised: true}, true, c.doubted, &estimator.Sample{Value: side * 1.2e-3 * float64(k), Updated: true},
+					side*11, i, 0, 0)
 				if hint.Fault != Fine && hinted == 0 {
 					hinted = k
 				}

@@ -186,7 +186,8 @@ func TestMomentumBesideACurrent(t *testing.T) {
 				if c.still {
 					i = side
 				}
-				if bad, _ := p.step(Tick{Energised: true}, true, c.doubted, &estimator.Sample{Value: x, Updated: true}, side*11, i, 0, 0); bad.Fault != Fine && tripped == 0 {
+				if bad, _ := p.step(Tick{Energised: true}, true, c.doubted, &estimator.Sample{Value: x, Updated: true}, side*11, i, 0,
+					0); bad.Fault != Fine && tripped == 0 {
 					tripped = k
 				}
 			}

@@ -91,19 +91,26 @@ func newReadings(s *Spec) readings {
 			r.list = append(r.list, c)
 		}
 	}
-	add(comparison{a: estimator.Velocity, b: estimator.Position, factor: 1, floor: sigmaFactor*velocityNoise + 2*count/r.tau + unsureTacho*topSpeed, share: 0.25 + velocityShare,
+	add(comparison{a: estimator.Velocity, b: estimator.Position, factor: 1,
+		floor: sigmaFactor*velocityNoise + 2*count/r.tau + unsureTacho*topSpeed, share: 0.25 + velocityShare,
 		frozenLimit: sigmaFactor*velocityNoise + 10*count/r.tau + 2*unsureTacho*topSpeed})
 	switch s.Drive {
 	case plant.VoltageDrive:
 		add(comparison{a: estimator.Voltage, b: commanded, factor: 1, floor: 0.05 * top, share: 0.25, frozenLimit: 0.1 * top, limited: true})
-		add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K, floor: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R, share: 0.25, frozenLimit: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R})
-		add(comparison{a: estimator.Effort, b: windingCurrent, factor: m.K, floor: sigmaFactor*effortNoise + (0.05*top+2*m.BrushDrop)*m.K/m.R, share: 0.5, frozenLimit: sigmaFactor*effortNoise + 0.1*top*m.K/m.R})
-		add(comparison{a: estimator.Current, b: windingCurrent, factor: 1, floor: sigmaFactor*currentNoise + (0.05*top+2*m.BrushDrop)/m.R, share: 0.5, frozenLimit: math.Inf(1), excess: true})
+		add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K,
+			floor: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R, share: 0.25, frozenLimit: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R})
+		add(comparison{a: estimator.Effort, b: windingCurrent, factor: m.K, floor: sigmaFactor*effortNoise + (0.05*top+2*m.BrushDrop)*m.K/m.R,
+			share: 0.5, frozenLimit: sigmaFactor*effortNoise + 0.1*top*m.K/m.R})
+		add(comparison{a: estimator.Current, b: windingCurrent, factor: 1, floor: sigmaFactor*currentNoise + (0.05*top+2*m.BrushDrop)/m.R,
+			share: 0.5, frozenLimit: math.Inf(1), excess: true})
 	case plant.CurrentDrive:
-		add(comparison{a: estimator.Current, b: commanded, factor: 1, floor: unsureReading*top + sigmaFactor*currentNoise, share: 0.25, frozenLimit: unsureEffort*top + sigmaFactor*currentNoise})
-		add(comparison{a: estimator.Effort, b: commanded, factor: m.K, floor: unsureReading*top*m.K + sigmaFactor*effortNoise, share: 0.25, frozenLimit: unsureEffort*top*m.K + sigmaFactor*effortNoise})
+		add(comparison{a: estimator.Current, b: commanded, factor: 1, floor: unsureReading*top + sigmaFactor*currentNoise, share: 0.25,
+			frozenLimit: unsureEffort*top + sigmaFactor*currentNoise})
+		add(comparison{a: estimator.Effort, b: commanded, factor: m.K, floor: unsureReading*top*m.K + sigmaFactor*effortNoise, share: 0.25,
+			frozenLimit: unsureEffort*top*m.K + sigmaFactor*effortNoise})
 	case plant.EffortDrive:
-		add(comparison{a: estimator.Effort, b: commanded, factor: 1, floor: unsureReading*top + sigmaFactor*effortNoise, share: 0.25, frozenLimit: unsureEffort*top + sigmaFactor*effortNoise})
+		add(comparison{a: estimator.Effort, b: commanded, factor: 1, floor: unsureReading*top + sigmaFactor*effortNoise, share: 0.25,
+			frozenLimit: unsureEffort*top + sigmaFactor*effortNoise})
 		c := comparison{a: estimator.Current, b: commanded, frozenLimit: unsureEffort * top}
 		if m.K > 0 {
 			c.factor, c.floor, c.share, c.frozenLimit = 1/m.K, unsureReading*top/m.K+sigmaFactor*currentNoise, 0.25,
@@ -111,13 +118,16 @@ func newReadings(s *Spec) readings {
 		}
 		add(c)
 	case plant.VelocityDrive:
-		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, frozenLimit: math.Inf(1), minApartTime: 0.2, follows: true})
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, frozenLimit: math.Inf(1),
+			minApartTime: 0.2, follows: true})
 		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureReading*top + 10*count/r.tau, share: 0.6, frozenLimit: math.Inf(1), minApartTime: 0.2, follows: true}) // a quarter of it
-		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureEffort*top + 10*count/r.tau, frozenLimit: math.Inf(1), minApartTime: apartFor, follows: true, against: true})
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureEffort*top + 10*count/r.tau, frozenLimit: math.Inf(1),
+			minApartTime: apartFor, follows: true, against: true})
 		add(comparison{a: estimator.Current, b: estimator.Position, frozenLimit: 0.1 * top})
 		add(comparison{a: estimator.Effort, b: estimator.Position, frozenLimit: 0.1 * top})
 		if m.K > 0 {
-			add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K, floor: sigmaFactor*(effortNoise+m.K*currentNoise) + s.levels().Max(), share: 0.25, frozenLimit: math.Inf(1)})
+			add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K,
+				floor: sigmaFactor*(effortNoise+m.K*currentNoise) + s.levels().Max(), share: 0.25, frozenLimit: math.Inf(1)})
 		}
 	}
 	return r

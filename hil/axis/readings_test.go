@@ -11,7 +11,8 @@ import (
 
 // compared is an axis at 1 kHz that measures all of these, with a largest command of 100.
 func compared(drive plant.DriveKind, measured ...estimator.Quantity) *Spec {
-	s := &Spec{Drive: drive, Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 100, Motor: plant.Motor{R: 2, K: 0.5, J: 1}, Law: &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1}}
+	s := &Spec{Drive: drive, Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 100, Motor: plant.Motor{R: 2, K: 0.5, J: 1},
+		Law: &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1}}
 	s.Mechanical = estimator.MechanicalSpec{VelocityNoise: 0.1, EffortNoise: 0.2, TopSpeed: 50}
 	s.Kalman = estimator.KalmanSpec{VelocityNoise: 0.1, CurrentNoise: 0.2, TopSpeed: 50}
 	s.Channels[estimator.Position] = true
@@ -81,7 +82,8 @@ func TestComparisons(t *testing.T) {
 					t.Fatalf("%s: measured speed %g", c.name, r.speed())
 				}
 			}
-			if (found.Fault == Disagree) != (c.off != 0) || c.off != 0 && (found.Quantity != c.of || math.Abs(found.Value-side*c.off) > 0.05*math.Abs(c.off) || math.Abs(found.Limit-c.lim) > 0.15*c.lim || n < 100 || n > 220) {
+			if (found.Fault == Disagree) != (c.off != 0) || c.off != 0 &&
+				(found.Quantity != c.of || math.Abs(found.Value-side*c.off) > 0.05*math.Abs(c.off) || math.Abs(found.Limit-c.lim) > 0.15*c.lim || n < 100 || n > 220) {
 				t.Errorf("%s, %+g: %+v after %d ms, want %g, limit %g", c.name, side, found, n, side*c.off, c.lim)
 			}
 		}

@@ -102,7 +102,8 @@ const (
 )
 
 func newSigns(s *Spec, drive plant.DriveKind, top float64) *signs {
-	n := &signs{s: s, drive: drive, current: drive == plant.VoltageDrive && s.measured(estimator.Current), tau: max(10e-3, 5*s.SamplePeriod), floor: 0.05 * top}
+	n := &signs{s: s, drive: drive, current: drive == plant.VoltageDrive && s.measured(estimator.Current), tau: max(10e-3, 5*s.SamplePeriod),
+		floor: 0.05 * top}
 	if drive == plant.VoltageDrive {
 		n.floor, n.frozenLimit = n.floor+2*s.Motor.BrushDrop, 2*s.Motor.BrushDrop+0.02*top
 	}

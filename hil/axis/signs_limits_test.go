@@ -31,7 +31,8 @@ func TestSignsByAcceleration(t *testing.T) {
 	} {
 		for _, phase := range []float64{0, 1, 2, 3, 4, 5} {
 			for _, turned := range []float64{1, -1} {
-				s := newSigns(&Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, J: j}, Law: &friction.LuGre{Fc: 1e-3, Fs: 1e-3, Sigma0: 1e3}}, c.drive, 5)
+				s := newSigns(&Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, J: j},
+					Law: &friction.LuGre{Fc: 1e-3, Fs: 1e-3, Sigma0: 1e3}}, c.drive, 5)
 				var bad, hint Finding
 				for k := range 1000 {
 					x := 10*1e-3*float64(k) + phase
@@ -112,9 +113,11 @@ func TestSlopesAreTold(t *testing.T) {
 				i, speed := c.amps*math.Sin(5*x), 8*math.Cos(7*x)
 				s.brokenBalance, s.hint = lasting{}, lasting{} // slopes alone
 				u := side * (2*i + 0.5*speed)
-				found, _ = s.step(Tick{Energised: true}, true, false, u, u, [2]float64{side * c.gear * 8 / 7 * math.Sin(7*x), side * (c.sensor*i + 1e-9*float64(k%2))})
+				found, _ = s.step(Tick{Energised: true}, true, false, u, u,
+					[2]float64{side * c.gear * 8 / 7 * math.Sin(7*x), side * (c.sensor*i + 1e-9*float64(k%2))})
 			}
-			if found.Fault != c.fault || c.fault != Fine && (found.Quantity != c.of || math.Abs(found.Value-c.value) > 0.25*c.value || found.Limit > found.Value) {
+			if found.Fault != c.fault || c.fault != Fine &&
+				(found.Quantity != c.of || math.Abs(found.Value-c.value) > 0.25*c.value || found.Limit > found.Value) {
 				t.Errorf("%s, %+g: %+v, want %g", c.name, side, found, c.value)
 			}
 			if found.Fault != Fine && (k < 1300 || k > 1400 && c.amps > 1) { // 30 ms to settle, 1 s of motion, and 0.3 s of the same verdict
@@ -167,7 +170,8 @@ func TestFrozenCurrentInVolts(t *testing.T) {
 				x += 1e-3 * speed
 				found, _ = s.step(Tick{Energised: true}, true, false, side*u, side*u, [2]float64{side * x, side * i})
 			}
-			if found.Fault != FrozenCurrent || found.Quantity != estimator.Current || n < 250 || n > 300 || math.Abs(found.Value-side*c.value) > 0.25*math.Abs(c.value) || math.Abs(found.Limit-c.limit) > 0.25*c.limit {
+			if found.Fault != FrozenCurrent || found.Quantity != estimator.Current || n < 250 || n > 300 ||
+				math.Abs(found.Value-side*c.value) > 0.25*math.Abs(c.value) || math.Abs(found.Limit-c.limit) > 0.25*c.limit {
 				t.Errorf("%s, %+g: %+v after %d ms, want %g V of %g V", c.name, side, found, n, side*c.value, c.limit)
 			}
 		}
@@ -205,7 +209,8 @@ func TestLateOrNot(t *testing.T) {
 		{"60 ms, and turned round", run(60, -0.4, -0.6, 0), Disagree, 0},
 	} {
 		got := c.d.orLate(f)
-		if got.Fault != c.want || c.want == Disagree && got != f || c.want == Delay && (math.Abs(got.Value-c.time) > 1e-9 || got.Quantity != f.Quantity || got.Limit != 10e-3) {
+		if got.Fault != c.want || c.want == Disagree && got != f || c.want == Delay &&
+			(math.Abs(got.Value-c.time) > 1e-9 || got.Quantity != f.Quantity || got.Limit != 10e-3) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 		if got := c.d.orLate(Finding{}); got != (Finding{}) {
@@ -224,7 +229,8 @@ func TestLateOrNot(t *testing.T) {
 	}
 	// the tenth, by hand: what the delay leaves as a share of what the command of now leaves
 	for share, want := range map[float64]Fault{0.09: Delay, 0.06: Delay, 0.11: Disagree} {
-		d := delays{spacing: delaySpacing, samples: minSamples, termSquare: 1, signSquares: [4]float64{1, 1, 1, 1}, delaySquares: [delaySteps]float64{1, 1, share, 1, 1, 1, 1, 1}}
+		d := delays{spacing: delaySpacing, samples: minSamples, termSquare: 1, signSquares: [4]float64{1, 1, 1, 1},
+			delaySquares: [delaySteps]float64{1, 1, share, 1, 1, 1, 1, 1}}
 		if got := d.orLate(f); got.Fault != want {
 			t.Errorf("%g is left: %+v", share, got)
 		}
@@ -236,7 +242,8 @@ func TestLateOrNot(t *testing.T) {
 			}
 		}
 		// of four samples, or where current and speed take next to nothing, no delay is told
-		for _, few := range []delays{{samples: minSamples - 1, termSquare: 1}, {samples: minSamples, termSquare: 0.09}, {samples: minSamples, termSquare: 0.11}} {
+		for _, few := range []delays{{samples: minSamples - 1, termSquare: 1}, {samples: minSamples, termSquare: 0.09},
+			{samples: minSamples, termSquare: 0.11}} {
 			few.spacing, few.signSquares, few.delaySquares = delaySpacing, [4]float64{1, 1, 1, 1}, d.delaySquares
 			want := want
 			if few.termSquare < 0.1 || few.samples < minSamples {

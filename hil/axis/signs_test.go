@@ -210,7 +210,8 @@ func TestSignsTiming(t *testing.T) {
 func TestFrozenCurrentIsTold(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		groups := []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
-		s := newSigns(&Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}}, plant.VoltageDrive, 20)
+		s := newSigns(&Spec{Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5},
+			Sampling: estimator.AxisSpec{Groups: groups}}, plant.VoltageDrive, 20)
 		var found Finding
 		for k := range 2000 {
 			u := side * 8

@@ -128,7 +128,8 @@ func OpenLatch(dir, rig string, a *Assembly) (l *Latch, before hil.Before, text 
 	}
 	before.Cause, before.CauseSignal, before.Value, before.Limit = hil.CauseNamed(f.Cause), uint16(a.Schema.Index(f.Signal)+1), f.Value,
 		f.Limit
-	return l, before, fmt.Sprintf("the run before ended in %s (%s), %s: so this one begins. Find out why, then reset", f.Mode, causeText(&before, &a.Schema), f.Time.Format(time.RFC3339))
+	return l, before, fmt.Sprintf("the run before ended in %s (%s), %s: so this one begins. Find out why, then reset", f.Mode,
+		causeText(&before, &a.Schema), f.Time.Format(time.RFC3339))
 }
 
 // maxHeat bounds what a file may claim.

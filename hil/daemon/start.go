@@ -75,7 +75,8 @@ func (s *Supervisor) startCore() (*handle, error) {
 		x := <-core.Done()
 		done <- x.String()
 	}()
-	return &handle{sh: sh, done: done, isStopped: core.Stopped, ran: core.Ran, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, release: func() { mem.Close() }, pid: core.PID}, nil
+	return &handle{sh: sh, done: done, isStopped: core.Stopped, ran: core.Ran, kill: core.Kill, term: func() { sh.words.Quit.Store(1) },
+		release: func() { mem.Close() }, pid: core.PID}, nil
 }
 
 // startHere runs the loop on a goroutine of this process.

@@ -136,7 +136,8 @@ func (b *burst) add(o *burst) {
 }
 
 func (w *rowEvents) reportLate(r *hil.Row, b *burst) {
-	text := fmt.Sprintf("%d of %d ticks late in %.0f s, %d skipped, worst %.2f ms; causes:", b.n, b.ticks, float64(r.T-b.startTime)/1e9, b.skipped, float64(b.worst)/1e6)
+	text := fmt.Sprintf("%d of %d ticks late in %.0f s, %d skipped, worst %.2f ms; causes:", b.n, b.ticks, float64(r.T-b.startTime)/1e9,
+		b.skipped, float64(b.worst)/1e6)
 	for _, c := range []struct {
 		n     uint64
 		cause string

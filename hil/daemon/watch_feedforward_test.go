@@ -19,7 +19,8 @@ func TestFeedForwardEvents(t *testing.T) {
 		schema.Model = append(schema.Model, of...)
 	}
 	var got []hil.Event
-	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, schema: &schema, hasMode: true, mode: hil.Run, feeds: newFeedForwardEvents(&schema)}
+	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) },
+		schema: &schema, hasMode: true, mode: hil.Run, feeds: newFeedForwardEvents(&schema)}
 	r := hil.Row{Mode: hil.Run}
 	want := func(n int, level, text string) {
 		t.Helper()

@@ -18,7 +18,8 @@ func TestLevelEvents(t *testing.T) {
 		schema.Model = append(schema.Model, of...)
 	}
 	var got []hil.Event
-	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, hasMode: true, levels: newLevelEvents(&schema)}
+	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, hasMode: true,
+		levels: newLevelEvents(&schema)}
 	r := hil.Row{}
 	tick := func(n int, busy, level float64) {
 		for range n {

@@ -23,7 +23,8 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		writeReply(w, status, hil.Reply{ID: body.ID, Error: fmt.Sprintf(format, args...)})
 	}
 
-	command := hil.Command{Name: name, ID: body.ID, Source: "web", Set: body.Set, Adopt: body.Adopt, Confirm: body.Confirm, Identify: body.Identify, Accept: body.Accept}
+	command := hil.Command{Name: name, ID: body.ID, Source: "web", Set: body.Set, Adopt: body.Adopt, Confirm: body.Confirm,
+		Identify: body.Identify, Accept: body.Accept}
 
 	// may this sender ask for this?
 	switch {

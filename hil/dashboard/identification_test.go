@@ -158,7 +158,8 @@ func TestIdentificationCommands(t *testing.T) {
 	set("way", "aep")
 	set("law", "gms")
 	press("start", "Identification: taken")
-	if c := last(); c.Name != "identify" || !reflect.DeepEqual(c.Identify, &hil.Identify{Axis: "shaft", Procedure: "aep", Law: "gms", Window: 12.5, Interval: 5}) {
+	if c := last(); c.Name != "identify" || !reflect.DeepEqual(c.Identify,
+		&hil.Identify{Axis: "shaft", Procedure: "aep", Law: "gms", Window: 12.5, Interval: 5}) {
 		t.Errorf("asked for %+v %+v", c, c.Identify)
 	}
 	tell(identRunning, "null")

@@ -53,7 +53,8 @@ func describe(opt *Options) infoJSON {
 		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Axes: make([]Axis, len(opt.Axes)), Laws: laws(),
 	}
 	for i, a := range opt.Axes {
-		out.Axes[i] = Axis{Name: a.Name, Model: finiteValues(a.Model), Truth: finiteValues(a.Truth), Curve: finitePoints(a.Curve), TruthCurve: finitePoints(a.TruthCurve)}
+		out.Axes[i] = Axis{Name: a.Name, Model: finiteValues(a.Model), Truth: finiteValues(a.Truth), Curve: finitePoints(a.Curve),
+			TruthCurve: finitePoints(a.TruthCurve)}
 	}
 	if out.History.Reason = noRecording; opt.History != nil {
 		out.History = historyJSON{Longest: opt.History.Longest(in.Schema.Rate)}

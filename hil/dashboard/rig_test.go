@@ -314,7 +314,8 @@ func (r *rig) spin(ctx context.Context) {
 func (r *rig) next() hil.Row {
 	const dt = 1e-3
 	r.made++
-	row := hil.Row{Seq: r.made, T: int64(r.made) * 1e6, Mode: r.mode, Cause: r.cause, Lateness: int32(4000 + 2500*math.Abs(r.rng.NormFloat64())), BusyTime: int32(3200 + 300*r.rng.Float64())}
+	row := hil.Row{Seq: r.made, T: int64(r.made) * 1e6, Mode: r.mode, Cause: r.cause,
+		Lateness: int32(4000 + 2500*math.Abs(r.rng.NormFloat64())), BusyTime: int32(3200 + 300*r.rng.Float64())}
 	if r.cause == hil.CauseStale {
 		row.CauseSignal, row.Value, row.Limit = 1, 0.0214, 0.02
 	}
@@ -381,7 +382,8 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 		if r.refuse != "" {
 			return hil.Reply{ID: c.ID, Error: r.refuse}
 		}
-		r.inForce.Sets[0].Encode(&axis.Set{Law: "lugre", Params: map[string]float64{"sigma0": 11.2, "sigma1": 0.02, "sigma2": 0.0011, "Fc": 0.0199, "Fs": 0.0305, "vs": 0.81, "vd": 0, "offset": 0, "N0": 0}, Motor: map[string]float64{"J": 2.39e-4}})
+		r.inForce.Sets[0].Encode(&axis.Set{Law: "lugre",
+			Params: map[string]float64{"sigma0": 11.2, "sigma1": 0.02, "sigma2": 0.0011, "Fc": 0.0199, "Fs": 0.0305, "vs": 0.81, "vd": 0, "offset": 0, "N0": 0}, Motor: map[string]float64{"J": 2.39e-4}})
 	case "rollback":
 		r.inForce.Sets[0].Encode(nil)
 	}

@@ -45,7 +45,8 @@ func newClockLoop(t *testing.T, hz, kp, kd float64) *clockLoop {
 		t.Fatal(err)
 	}
 	l.axis, err = estimator.NewMechanical(estimator.MechanicalSpec{Inertia: clockInertia, PositionNoise: 1e-4, Walk: 0.1, TopEffort: 0.4},
-		estimator.AxisSpec{Tick: clockTick, Groups: []estimator.Group{{SamplePeriod: 1 / hz, Quantities: []estimator.Quantity{estimator.Position}}}, PerCommand: 1})
+		estimator.AxisSpec{Tick: clockTick, Groups: []estimator.Group{{SamplePeriod: 1 / hz,
+			Quantities: []estimator.Quantity{estimator.Position}}}, PerCommand: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

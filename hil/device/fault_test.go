@@ -27,7 +27,8 @@ func tape(n int) (frames [][]byte) {
 	enc, _ := wire.NewLinkEncoder(sensors)
 	for k := range n {
 		// values without zero bytes at the ends, so that lost delimiters cannot be hidden
-		b, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: uint8(k), Time: int64(k+1) * 1e6, FreshFields: 3}, []float64{1 + float64(k)*1e-3, 0.5})
+		b, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: uint8(k), Time: int64(k+1) * 1e6, FreshFields: 3},
+			[]float64{1 + float64(k)*1e-3, 0.5})
 		frames = append(frames, b)
 	}
 	return frames
@@ -57,7 +58,8 @@ func TestLineFaults(t *testing.T) {
 		want  func(s *Stats) bool
 		says  string
 	}{
-		{"nothing", func(*rand.Rand, [][]byte) {}, func(s *Stats) bool { return s.Frames == 200 && s.LostFrames() == 0 && s.Resync == 0 }, "200 frames"},
+		{"nothing", func(*rand.Rand, [][]byte) {}, func(s *Stats) bool { return s.Frames == 200 && s.LostFrames() == 0 && s.Resync == 0 },
+			"200 frames"},
 		{"a byte dropped in each of 10 frames", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				i := rng.IntN(len(f[k]) - 1) // the delimiter stays
@@ -68,7 +70,8 @@ func TestLineFaults(t *testing.T) {
 			for k := 10; k < 110; k += 10 {
 				f[k] = f[k][:len(f[k])-1]
 			}
-		}, func(s *Stats) bool { return s.Frames == 180 && s.Malformed+s.Oversize == 10 && s.Gaps == 20 }, "two frames become one bad one: 10 bad, 20 gaps"},
+		}, func(s *Stats) bool { return s.Frames == 180 && s.Malformed+s.Oversize == 10 && s.Gaps == 20 },
+			"two frames become one bad one: 10 bad, 20 gaps"},
 		{"a bit flipped in each of 10 frames", func(rng *rand.Rand, f [][]byte) {
 			for k := 10; k < 110; k += 10 {
 				i := rng.IntN(len(f[k]) - 1)
@@ -345,7 +348,8 @@ func TestUnplugReplug(t *testing.T) {
 		w.Close()
 	}
 	files, routines := openFiles(t), runtime.NumGoroutine()
-	rig, err := NewRig(Options{Measure: sensors, Command: drives, Safe: []float64{0, 0}, TxCPU: -1, OpenPort: open, Backoff: []time.Duration{50 * time.Microsecond}})
+	rig, err := NewRig(Options{Measure: sensors, Command: drives, Safe: []float64{0, 0}, TxCPU: -1, OpenPort: open,
+		Backoff: []time.Duration{50 * time.Microsecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -303,7 +303,8 @@ func TestSensorWithoutRates(t *testing.T) {
 
 // A slave that refuses a register has never said it, and one that stops answering says it no more; the other slave goes on.
 func TestRegistersThatAreRefused(t *testing.T) {
-	e := newEars(t, Options{Protocol: quick(), Baud: 115200, Measure: []wire.Field{at("speed", wire.U16, 1, wire.Input, 4), at("torque", wire.U16, 2, wire.Input, 4)}, MaxAges: []float64{0.1, 0.1}})
+	e := newEars(t, Options{Protocol: quick(), Baud: 115200,
+		Measure: []wire.Field{at("speed", wire.U16, 1, wire.Input, 4), at("torque", wire.U16, 2, wire.Input, 4)}, MaxAges: []float64{0.1, 0.1}})
 	say := func(turn int, b []byte) {
 		e.turn.Store(e.turn.Load()&^(turnOne-1) + turnOne | uint64(turn+1))
 		e.decodeChunk(b, e.now)

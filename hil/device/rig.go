@@ -87,8 +87,10 @@ func NewRig(o Options) (*Rig, error) {
 		words = func(err error) error { return explain(o.Port, err) }
 	}
 	r := &Rig{plan: p, line: line{
-		name: "rig " + o.Name, recvFields: o.Measure, sendFields: o.Command, groups: p.Groups, dec: p.Decoder, enc: p.Encoder, kind: wire.Command, hostTime: o.HostTime, openPort: open, explain: words,
-		opened: o.Opened, waitForPort: o.WaitForPort, backoff: o.Backoff, writeTimeout: o.WriteTimeout, mute: o.DryRun || len(o.Command) == 0, opens: p.Opens, txCPU: o.TxCPU, safe: p.Safe, clocked: true,
+		name: "rig " + o.Name, recvFields: o.Measure, sendFields: o.Command, groups: p.Groups, dec: p.Decoder, enc: p.Encoder,
+		kind: wire.Command, hostTime: o.HostTime, openPort: open, explain: words,
+		opened: o.Opened, waitForPort: o.WaitForPort, backoff: o.Backoff, writeTimeout: o.WriteTimeout, mute: o.DryRun || len(o.Command) == 0,
+		opens: p.Opens, txCPU: o.TxCPU, safe: p.Safe, clocked: true,
 		turns: p.Turns, silence: int64(p.Silence), device: func(now int64) int64 { return now },
 	}}
 	for _, s := range o.MaxAges {

@@ -127,7 +127,8 @@ func (b *board) received(c *wire.Counters, m *wire.Misfit) {
 			b.text[i].Store(binary.LittleEndian.Uint64(m.Text[8*i:]))
 		}
 	}
-	for i, v := range slices.Backward([]uint64{c.Bytes, c.Frames, c.Repeats, c.Malformed, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync, m.Count, m.Width}) {
+	for i, v := range slices.Backward([]uint64{c.Bytes, c.Frames, c.Repeats, c.Malformed, c.Oversize, c.Foreign, c.Gaps, c.Restarts,
+		c.NonFinite, c.Resync, m.Count, m.Width}) {
 		b.rx[i].Store(v)
 	}
 }
@@ -190,14 +191,16 @@ func (b *board) clock(c *clockFit) {
 
 // read fills s.
 func (b *board) read(s *Stats, now int64) {
-	for i, p := range [...]*uint64{&s.Bytes, &s.Frames, &s.Repeats, &s.Malformed, &s.Oversize, &s.Foreign, &s.Gaps, &s.Restarts, &s.NonFinite, &s.Resync, &s.Misfits, &s.Width} {
+	for i, p := range [...]*uint64{&s.Bytes, &s.Frames, &s.Repeats, &s.Malformed, &s.Oversize, &s.Foreign, &s.Gaps, &s.Restarts, &s.NonFinite,
+		&s.Resync, &s.Misfits, &s.Width} {
 		*p = b.rx[i].Load()
 	}
 	for i := range s.Text {
 		s.Text[i] = b.text[i].Load()
 	}
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
-	s.Timeouts, s.Silent, s.LateReplies, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.lateReplies.Load(), b.refusals.Load(), b.refusal.Load()
+	s.Timeouts, s.Silent, s.LateReplies, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.lateReplies.Load(), b.refusals.Load(),
+		b.refusal.Load()
 	s.CommandsRefused, s.CommandsUnanswered = b.denied.Load(), b.unanswered.Load()
 	s.Time, s.DeviceRestarts = now, b.deviceRestarts.Load()
 	s.Connected, s.Reconnects, s.OpenErrno, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.openErrno.Load(), b.jumps.Load()

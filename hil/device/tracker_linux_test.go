@@ -225,7 +225,8 @@ func TestTrackersAtOneKilohertz(t *testing.T) {
 				}
 			}
 			got := r1.Frames - r0.Frames
-			if sent != frames || r1.Bytes-r0.Bytes != f1.TxBytes-f0.TxBytes || got != per*sent || r1.Gaps != r0.Gaps || r1.Malformed != r0.Malformed || r1.Resync != r0.Resync {
+			if sent != frames || r1.Bytes-r0.Bytes != f1.TxBytes-f0.TxBytes || got != per*sent || r1.Gaps != r0.Gaps ||
+				r1.Malformed != r0.Malformed || r1.Resync != r0.Resync {
 				t.Errorf("%d frames sent, %d taken; %d and %d bytes; %+v", sent, got, f1.TxBytes-f0.TxBytes, r1.Bytes-r0.Bytes, r1)
 			}
 		})

@@ -452,7 +452,8 @@ func TestSafeBetweenTurns(t *testing.T) {
 
 // What comes once comes first, again behind every new opening, and nothing is fresh before it.
 func TestOnceComesFirst(t *testing.T) {
-	turns := []protocol.Turn{{Name: "poll", Period: time.Millisecond}, {Name: "identity", Period: time.Millisecond, AtStart: true, Group: -1}, {Name: "name", Period: time.Millisecond, AtStart: true}}
+	turns := []protocol.Turn{{Name: "poll", Period: time.Millisecond}, {Name: "identity", Period: time.Millisecond, AtStart: true, Group: -1},
+		{Name: "name", Period: time.Millisecond, AtStart: true}}
 	s := newSchedule(turns)
 	s.reset(0)
 	now := int64(0)

@@ -305,7 +305,8 @@ func TestMachineAllocations(t *testing.T) {
 	volt := new(circuit.Held)
 	for _, s := range []*models.MachineSpec{
 		{Stepper: made(crankRocker()), Joints: []models.Following{{Joint: "crank", Ratio: 1}}},
-		{Stepper: made(withMotor(volt)), Audit: true, Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1, Voltage: volt}}},
+		{Stepper: made(withMotor(volt)), Audit: true, Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1,
+			Voltage: volt}}},
 	} {
 		b := newBeside(t, s)
 		k := 0.0
@@ -318,9 +319,11 @@ func TestMachineAllocations(t *testing.T) {
 func BenchmarkMachine(b *testing.B) {
 	volt := &circuit.Held{Value: 4}
 	for name, s := range map[string]*models.MachineSpec{
-		"led":     {Stepper: made(crankRocker()), Joints: []models.Following{{Joint: "crank", Ratio: 1}}},
-		"voltage": {Stepper: made(withMotor(volt)), Outputs: []string{"crank.q"}, Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1, Voltage: volt}}},
-		"audited": {Stepper: made(withMotor(volt)), Audit: true, Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1, Voltage: volt}}},
+		"led": {Stepper: made(crankRocker()), Joints: []models.Following{{Joint: "crank", Ratio: 1}}},
+		"voltage": {Stepper: made(withMotor(volt)), Outputs: []string{"crank.q"},
+			Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1, Voltage: volt}}},
+		"audited": {Stepper: made(withMotor(volt)), Audit: true,
+			Joints: []models.Following{{Joint: "crank", Source: models.ByCommand, Ratio: 1, Voltage: volt}}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			r := newBeside(b, s)

@@ -18,10 +18,14 @@ type Kind struct {
 
 // Kinds are all kinds, by Choice.
 var Kinds = []Kind{
-	{Name: "brush", Title: "brush of a motor", Keys: []string{"contact", "step", "parameters"}, Build: func(s *Spec) (hil.Model, error) { return NewBrush(s) }},
-	{Name: "rival-laws", Title: "rival friction laws", Keys: []string{"laws", "memory"}, Build: func(s *Spec) (hil.Model, error) { return NewRivalLaws(s) }},
-	{Name: "ball", Title: "friction of a rolling ball", Keys: []string{"ball"}, Build: func(s *Spec) (hil.Model, error) { return NewBall(s.Ball) }},
-	{Name: "second-sensor", Title: "second sensor of an axis", Keys: []string{"sensor"}, Build: func(s *Spec) (hil.Model, error) { return NewSensor(s.Sensor) }},
+	{Name: "brush", Title: "brush of a motor", Keys: []string{"contact", "step", "parameters"},
+		Build: func(s *Spec) (hil.Model, error) { return NewBrush(s) }},
+	{Name: "rival-laws", Title: "rival friction laws", Keys: []string{"laws", "memory"},
+		Build: func(s *Spec) (hil.Model, error) { return NewRivalLaws(s) }},
+	{Name: "ball", Title: "friction of a rolling ball", Keys: []string{"ball"},
+		Build: func(s *Spec) (hil.Model, error) { return NewBall(s.Ball) }},
+	{Name: "second-sensor", Title: "second sensor of an axis", Keys: []string{"sensor"},
+		Build: func(s *Spec) (hil.Model, error) { return NewSensor(s.Sensor) }},
 	{Name: "machine", Title: "machine of bodies and motors", Keys: []string{"file", "text", "joints", "outputs", "audit"}, Build: newMachine},
 }
 

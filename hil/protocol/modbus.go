@@ -197,7 +197,8 @@ func overlaps(fields []wire.Field) (bad []error) {
 	for k := 1; k < len(order); k++ {
 		a, b := &fields[order[k-1]], &fields[order[k]]
 		if a.Register.Slave == b.Register.Slave && *a.Register.Register+a.Type.Registers() > *b.Register.Register {
-			bad = append(bad, engine.Problemf(fmt.Sprintf("command[%d].at.register", order[k]), "register %d of slave %d is written by %s too", *b.Register.Register, b.Register.Slave, a.Name))
+			bad = append(bad, engine.Problemf(fmt.Sprintf("command[%d].at.register", order[k]), "register %d of slave %d is written by %s too",
+				*b.Register.Register, b.Register.Slave, a.Name))
 		}
 	}
 	return bad
@@ -211,7 +212,8 @@ func byRegister(fields []wire.Field, rate func(*wire.Field) float64) []int {
 	}
 	slices.SortStableFunc(order, func(i, k int) int {
 		a, b := &fields[i], &fields[k]
-		return cmp.Or(cmp.Compare(a.Register.Slave, b.Register.Slave), cmp.Compare(a.Register.Table, b.Register.Table), cmp.Compare(rate(a), rate(b)), cmp.Compare(*a.Register.Register, *b.Register.Register))
+		return cmp.Or(cmp.Compare(a.Register.Slave, b.Register.Slave), cmp.Compare(a.Register.Table, b.Register.Table),
+			cmp.Compare(rate(a), rate(b)), cmp.Compare(*a.Register.Register, *b.Register.Register))
 	})
 	return order
 }
@@ -235,12 +237,14 @@ func (m *Modbus) reads(t *Table) (out []wire.ModbusRequest) {
 			q := &out[k]
 			end := q.StartRegister + q.Count
 			count := max(end, first+n) - q.StartRegister
-			if q.Slave == byte(f.Register.Slave) && q.Function == function[f.Register.Table] && rate(&q.Fields[0]) == rate(f) && first <= end+m.Gap && count <= wire.ModbusMostRead {
+			if q.Slave == byte(f.Register.Slave) && q.Function == function[f.Register.Table] && rate(&q.Fields[0]) == rate(f) &&
+				first <= end+m.Gap && count <= wire.ModbusMostRead {
 				q.Count, q.Fields, q.Index = count, append(q.Fields, *f), append(q.Index, i)
 				continue
 			}
 		}
-		out = append(out, wire.ModbusRequest{Slave: byte(f.Register.Slave), Function: function[f.Register.Table], StartRegister: first, Count: n, Fields: []wire.Field{*f}, Index: []int{i}})
+		out = append(out, wire.ModbusRequest{Slave: byte(f.Register.Slave), Function: function[f.Register.Table], StartRegister: first, Count: n,
+			Fields: []wire.Field{*f}, Index: []int{i}})
 	}
 	return out
 }

@@ -15,7 +15,8 @@ import (
 
 // at is a field in registers of a slave.
 func at(ty wire.Type, slave int, table wire.RegisterTable, register int) wire.Field {
-	return wire.Field{Name: fmt.Sprintf("s%d.%v%d", slave, table, register), Type: ty, Scale: 1, Register: &wire.Register{Slave: slave, Table: table, Register: &register}}
+	return wire.Field{Name: fmt.Sprintf("s%d.%v%d", slave, table, register), Type: ty, Scale: 1,
+		Register: &wire.Register{Slave: slave, Table: table, Register: &register}}
 }
 
 // table is one that every protocol takes: a field as it wants it.

@@ -350,5 +350,6 @@ func numbers(parts []Part, number int) (out []int) {
 
 // startTurn is a turn of the start of a tracker.
 func startTurn(p *Plan, name string, ask []byte, reply int, within float64) Turn {
-	return Turn{Name: name, Group: -1, Ask: ask, AskLen: len(ask), Reply: reply, ReplyTimeout: seconds(within) + p.Port.Wire(reply), Period: seconds(1), AtStart: true}
+	return Turn{Name: name, Group: -1, Ask: ask, AskLen: len(ask), Reply: reply, ReplyTimeout: seconds(within) + p.Port.Wire(reply),
+		Period: seconds(1), AtStart: true}
 }

@@ -96,12 +96,14 @@ func (h *History) Window(ctx context.Context, q HistoryWindow) ([]byte, error) {
 	case q.Points < 2 || q.Points > HistoryPoints:
 		return nil, fmt.Errorf("%w: %d points, want 2 to %d", ErrWindow, q.Points, HistoryPoints)
 	case !(from < to):
-		return nil, fmt.Errorf("%w: from %g to %g, want from < to, in seconds since 1970, or, not positive, before the newest row", ErrWindow, q.StartTime, q.EndTime)
+		return nil, fmt.Errorf("%w: from %g to %g, want from < to, in seconds since 1970, or, not positive, before the newest row", ErrWindow,
+			q.StartTime, q.EndTime)
 	case rows > historyRows:
 		return nil, fmt.Errorf("%w: some %.0f rows, at most %d (%.0f s at %g Hz); hil export reads longer ones", ErrWindow, rows, historyRows, h.Longest(run.Info.Schema.Rate), run.Info.Schema.Rate)
 	}
 
-	t := thin{columns: at, maxRows: q.Points, wall: run.wall, period: 1e9 / run.Info.Schema.Rate, span: math.Max(1, 2e9*(min(to, last)-max(from, first))/float64(q.Points))}
+	t := thin{columns: at, maxRows: q.Points, wall: run.wall, period: 1e9 / run.Info.Schema.Rate,
+		span: math.Max(1, 2e9*(min(to, last)-max(from, first))/float64(q.Points))}
 	it := run.RowsBetween(int64(math.Round(from*1e9))-run.wall, int64(math.Round(to*1e9))-run.wall)
 	var row hil.Row
 	for n := 0; it.Next(&row); n++ {

@@ -66,7 +66,8 @@ func TestHistoryAsRecorded(t *testing.T) {
 	h := NewHistory(filepath.Join(dir, runFile))
 	defer h.Close()
 	names := signalsOf(5)
-	a := window(t, h, HistoryWindow{StartTime: startOf() + 1.0005, EndTime: startOf() + 1.1005, Signals: []string{names[1].Name, names[2].Name}, Points: 500})
+	a := window(t, h, HistoryWindow{StartTime: startOf() + 1.0005, EndTime: startOf() + 1.1005,
+		Signals: []string{names[1].Name, names[2].Name}, Points: 500})
 	if a.Rows != 100 || a.Thinned || math.Abs(a.First-startOf()-0.001) > 1e-6 || math.Abs(a.Last-startOf()-5) > 1e-6 {
 		t.Fatalf("%d rows from %g to %g, thinned %v; want 100 of 0.001 to 5 s", a.Rows, a.First-startOf(), a.Last-startOf(), a.Thinned)
 	}
@@ -84,7 +85,8 @@ func TestHistoryAsRecorded(t *testing.T) {
 		}
 	}
 	// before the newest row
-	if a := window(t, h, HistoryWindow{StartTime: -0.0995, EndTime: 0, Signals: []string{names[0].Name}, Points: 500}); a.Rows != 100 || *a.Seq[99] != 5000 {
+	if a := window(t, h, HistoryWindow{StartTime: -0.0995, EndTime: 0, Signals: []string{names[0].Name}, Points: 500}); a.Rows != 100 ||
+		*a.Seq[99] != 5000 {
 		t.Errorf("the last 0.1 s are %d rows", a.Rows)
 	}
 }
@@ -183,7 +185,8 @@ func TestHistoryGrows(t *testing.T) {
 			t.Fatal(err)
 		}
 		at = next
-		data, err := h.Window(context.Background(), HistoryWindow{StartTime: startOf(), EndTime: startOf() + 60, Signals: []string{signalsOf(8)[0].Name}, Points: 20})
+		data, err := h.Window(context.Background(), HistoryWindow{StartTime: startOf(), EndTime: startOf() + 60,
+			Signals: []string{signalsOf(8)[0].Name}, Points: 20})
 		if errors.Is(err, ErrNoHistory) && rows == 0 {
 			continue
 		}
@@ -245,7 +248,8 @@ func BenchmarkHistory(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.Window(context.Background(), HistoryWindow{StartTime: startOf(), EndTime: startOf() + 60, Signals: names, Points: 2000}); err != nil {
+		if _, err := h.Window(context.Background(), HistoryWindow{StartTime: startOf(), EndTime: startOf() + 60, Signals: names,
+			Points: 2000}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -50,7 +50,8 @@ func wildFloat(r *rand.Rand) float64 {
 }
 
 func wildRow(r *rand.Rand, n int) hil.Row {
-	row := hil.Row{Seq: r.Uint64() >> r.IntN(64), T: int64(r.Uint64()) >> r.IntN(64), FreshSignals: hil.Fresh{r.Uint64() >> r.IntN(64), r.Uint64() * uint64(r.IntN(2)) >> r.IntN(64)}, Lateness: int32(r.Uint32()),
+	row := hil.Row{Seq: r.Uint64() >> r.IntN(64), T: int64(r.Uint64()) >> r.IntN(64),
+		FreshSignals: hil.Fresh{r.Uint64() >> r.IntN(64), r.Uint64() * uint64(r.IntN(2)) >> r.IntN(64)}, Lateness: int32(r.Uint32()),
 		BusyTime: int32(r.Uint32()) >> r.IntN(31), Flags: hil.Flags(r.Uint32()), Gen: r.Uint32(), Cmd: r.Uint32(), Skip: r.Uint32(),
 		Epoch: uint16(r.Uint32()), Req: uint8(r.IntN(256)), Res: uint8(r.IntN(256)), Mode: hil.Mode(r.IntN(256)), Cause: hil.Cause(r.IntN(256)),
 		CauseSignal: uint16(r.Uint32()), Value: r.NormFloat64(), Limit: r.NormFloat64()}
@@ -152,7 +153,8 @@ func TestRowAgainstEncodingJSON(t *testing.T) {
 func TestRowFitsJavaScript(t *testing.T) {
 	s := benchSchema(3)
 	c, _ := NewRowCodec(&s, time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).UnixNano())
-	row := hil.Row{Seq: 365 * 86400 * 10000, T: 365 * 86400e9, FreshSignals: hil.Fresh{math.MaxUint64, math.MaxUint64}, Flags: math.MaxUint32, Gen: math.MaxUint32}
+	row := hil.Row{Seq: 365 * 86400 * 10000, T: 365 * 86400e9, FreshSignals: hil.Fresh{math.MaxUint64, math.MaxUint64}, Flags: math.MaxUint32,
+		Gen: math.MaxUint32}
 	dec := json.NewDecoder(strings.NewReader(string(c.Append(nil, &row))))
 	dec.UseNumber()
 	var m map[string]any
@@ -236,7 +238,8 @@ func TestParamsSurviveJSON(t *testing.T) {
 		}
 		for i := range p.Sets {
 			if r.IntN(2) == 0 {
-				p.Sets[i].Encode(&axis.Set{Law: "coulomb", Params: map[string]float64{"Fc": r.Float64(), "mu": 0, "N0": 0}, Motor: map[string]float64{"J": r.Float64()}})
+				p.Sets[i].Encode(&axis.Set{Law: "coulomb", Params: map[string]float64{"Fc": r.Float64(), "mu": 0, "N0": 0},
+					Motor: map[string]float64{"J": r.Float64()}})
 			}
 		}
 		names, at := all[:r.IntN(5)], r.Int64N(1e15)

@@ -302,7 +302,8 @@ func TestPrune(t *testing.T) {
 	check := func(keep int64, removed, kept []string, bytes int64) {
 		t.Helper()
 		p, err := Prune(dir, keep, current)
-		if err != nil || strings.Join(p.Removed, " ") != strings.Join(removed, " ") || strings.Join(p.Foreign, " ") != strings.Join(kept, " ") || p.Bytes != bytes {
+		if err != nil || strings.Join(p.Removed, " ") != strings.Join(removed, " ") || strings.Join(p.Foreign, " ") != strings.Join(kept, " ") ||
+			p.Bytes != bytes {
 			t.Errorf("keep %d: %+v, %v", keep, p, err)
 		}
 		for _, path := range []string{current, live, other, noted} {

@@ -168,7 +168,8 @@ func TestMetricsOfModels(t *testing.T) {
 	}
 	s := m.Summary()
 	// 1991 rows of 100 µs and 10 of 20 µs after the warm-up
-	if len(s.Models) != 2 || s.Models[1].Name != "other" || s.Models[1].BusyTime.Max != 100 || math.Abs(s.Models[1].Share-(1991*0.1+10*0.02)/2001) > 1e-9 || s.Models[1].Changes != 2 {
+	if len(s.Models) != 2 || s.Models[1].Name != "other" || s.Models[1].BusyTime.Max != 100 ||
+		math.Abs(s.Models[1].Share-(1991*0.1+10*0.02)/2001) > 1e-9 || s.Models[1].Changes != 2 {
 		t.Errorf("%+v", s.Models)
 	}
 	// a rig that says nothing any more

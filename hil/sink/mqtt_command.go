@@ -140,7 +140,8 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 	if !hil.IsCommand(name) {
 		return fail("unknown command %q; known are arm, run, hold, stop, estop, reset, set, adopt, %s", name, strings.Join(hil.FitCommands, ", "))
 	}
-	c := hil.Command{Name: name, ID: o.ID, Source: "mqtt", Set: o.Set, Adopt: o.Adopt, Confirm: o.Confirm, Identify: o.Identify, Accept: o.Accept}
+	c := hil.Command{Name: name, ID: o.ID, Source: "mqtt", Set: o.Set, Adopt: o.Adopt, Confirm: o.Confirm, Identify: o.Identify,
+		Accept: o.Accept}
 	switch {
 	case d.p.o.Commander == nil || d.p.o.Commands == "none":
 		return fail("commands over MQTT are switched off (mqtt.commands: none)")

@@ -116,7 +116,8 @@ func (s *sender) acknowledged() {
 		s.confirmed = s.mark
 	}
 	if s.stalled {
-		s.p.emit("info", "BROKER_UP", fmt.Sprintf("broker %s answers again after %.1f s; %s", redact(s.p.o.Broker), time.Since(s.barrierSentAt).Seconds(), s.tally.summary(s.p.Stats())))
+		s.p.emit("info", "BROKER_UP", fmt.Sprintf("broker %s answers again after %.1f s; %s", redact(s.p.o.Broker),
+			time.Since(s.barrierSentAt).Seconds(), s.tally.summary(s.p.Stats())))
 	}
 	s.barrier, s.stalled = nil, false
 }
@@ -151,7 +152,8 @@ func (s *sender) changed(c linkChange) {
 	}
 	if !s.lostAt.IsZero() {
 		p.count.reconnects.Add(1)
-		p.emit("info", "BROKER_UP", fmt.Sprintf("connection to broker %s restored after %.1f s; %s", redact(p.o.Broker), c.time.Sub(s.lostAt).Seconds(), s.tally.summary(p.Stats())))
+		p.emit("info", "BROKER_UP", fmt.Sprintf("connection to broker %s restored after %.1f s; %s", redact(p.o.Broker),
+			c.time.Sub(s.lostAt).Seconds(), s.tally.summary(p.Stats())))
 		s.lostAt = time.Time{}
 	}
 }

@@ -61,7 +61,8 @@ func (b boardRun) rows() (rows []hil.Row) {
 			continue
 		}
 		t := float64(i) / b.rate
-		r := hil.Row{Seq: uint64(len(rows) + 1), T: int64(math.Round(t*1e9)) + 17e9, Lateness: 20e3, BusyTime: 30e3, Mode: hil.Run, Epoch: 1, Skip: skipped}
+		r := hil.Row{Seq: uint64(len(rows) + 1), T: int64(math.Round(t*1e9)) + 17e9, Lateness: 20e3, BusyTime: 30e3, Mode: hil.Run, Epoch: 1,
+			Skip: skipped}
 		skipped = 0
 		if b.mode != nil {
 			r.Mode = b.mode(t)

@@ -140,7 +140,8 @@ func TestParseNumber(t *testing.T) {
 }
 
 var formats = []Format{
-	{}, {Separator: "semicolon", Decimal: "comma", Checksum: "xor", LineEnd: "crlf"}, {Separator: "tab", LineEnd: "cr"}, {Separator: "space", Checksum: "xor"},
+	{}, {Separator: "semicolon", Decimal: "comma", Checksum: "xor", LineEnd: "crlf"}, {Separator: "tab", LineEnd: "cr"},
+	{Separator: "space", Checksum: "xor"},
 	{Time: "t", TimeUnit: 1e-6, TimeBits: 32}, {Separator: "space", Time: "s0", TimeUnit: 1e-3}, {Time: "t", TimeUnit: 1.0 / 32768, TimeBits: 24, Checksum: "xor"},
 }
 
@@ -218,7 +219,8 @@ func TestLineFaultsAndCuts(t *testing.T) {
 		enc, _ := NewLineEncoder(scale, format)
 		var stream []byte
 		for range rapid.IntRange(1, 10).Draw(t, "lines") {
-			stream, _ = enc.Append(stream, Header{FreshFields: rapid.Uint64Range(0, 3).Draw(t, "fresh"), HasTime: true, Time: rapid.Int64Range(0, 1e12).Draw(t, "time")},
+			stream, _ = enc.Append(stream, Header{FreshFields: rapid.Uint64Range(0, 3).Draw(t, "fresh"), HasTime: true,
+				Time: rapid.Int64Range(0, 1e12).Draw(t, "time")},
 				[]float64{rapid.Float64Range(-1e3, 1e3).Draw(t, "a"), rapid.Float64Range(-1, 1).Draw(t, "b")})
 			if rapid.IntRange(0, 3).Draw(t, "fault") == 0 {
 				stream = append(stream, rapid.SliceOfN(rapid.Byte(), 1, 1500).Draw(t, "junk")...)

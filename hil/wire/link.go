@@ -102,7 +102,8 @@ func NewLinkDecoder(fields []Field, kinds ...Kind) (*LinkDecoder, error) {
 	if err := checkFields(fields, false); err != nil {
 		return nil, fmt.Errorf("link frame: %w", err)
 	}
-	d := &LinkDecoder{fields: append([]Field(nil), fields...), max: linkLen(fields) - 1, pieces: pieces{limit: maxPayload, unsynced: true}, frameLen: headLen + 2}
+	d := &LinkDecoder{fields: append([]Field(nil), fields...), max: linkLen(fields) - 1, pieces: pieces{limit: maxPayload, unsynced: true},
+		frameLen: headLen + 2}
 	for _, f := range fields {
 		d.frameLen += f.Type.Size()
 	}

@@ -129,7 +129,8 @@ func drawStream(t *rapid.T, fields []Field, enc Encoder) (stream []byte) {
 		for i := range v {
 			v[i] = drawValue(t, &fields[i])
 		}
-		h := Header{Kind: Measurement, Seq: seq, HasTime: true, Time: int64(rapid.Uint32().Draw(t, "µs")) * 1000, FreshFields: rapid.Uint64().Draw(t, "fresh")}
+		h := Header{Kind: Measurement, Seq: seq, HasTime: true, Time: int64(rapid.Uint32().Draw(t, "µs")) * 1000,
+			FreshFields: rapid.Uint64().Draw(t, "fresh")}
 		at := len(stream)
 		stream, _ = enc.Append(stream, h, v)
 		seq++

@@ -275,7 +275,8 @@ func TestModbusBothEnds(t *testing.T) {
 		q      ModbusRequest
 		reason uint8
 	}{
-		{ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 3, Count: 4}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 2, Count: 1}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadHolding, StartRegister: 3, Count: 1}, 2},
+		{ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 3, Count: 4}, 2},
+		{ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 2, Count: 1}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadHolding, StartRegister: 3, Count: 1}, 2},
 		{ModbusRequest{Slave: 2, Function: 7, Count: 1}, 1}, {ModbusRequest{Slave: 2, Function: ModbusReadHolding, Count: 0}, 3},
 		{ModbusRequest{2, ModbusWriteOne, 10, 1, []Field{register("u", U16, 2, Holding, 10, HighFirst)}, []int{0}}, 2},
 	} {

@@ -26,7 +26,8 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 			"nothing drives the axis: only the ratios to the inertia %s are known, and the values hold for the %s they were found with", m.names.inertia, m.names.inertia),
 			Advice: fmt.Sprintf("measure %s on its own, or record a run with a known %s", m.names.inertia, m.names.force)})
 	case Spring:
-		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all), Reason: "no force was compared: all forces are in proportion to the stiffness kd of the spring, and as uncertain",
+		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all),
+			Reason: "no force was compared: all forces are in proportion to the stiffness kd of the spring, and as uncertain",
 			Advice: "measure kd on its own, with weights"})
 	}
 	// one direction only
@@ -59,7 +60,8 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 		}
 		for _, p := range all {
 			if !p.Fixed && (forward && strings.HasSuffix(p.Name, "-") || !forward && strings.HasSuffix(p.Name, "+")) {
-				out = append(out, fit.Indistinct{Names: []string{p.Name}, Reason: "the axis never moves in this direction", Advice: "record the motion in both directions"})
+				out = append(out, fit.Indistinct{Names: []string{p.Name}, Reason: "the axis never moves in this direction",
+					Advice: "record the motion in both directions"})
 			}
 		}
 	}

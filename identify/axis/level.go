@@ -143,7 +143,8 @@ func (m *Model) breakaway(p *fit.Problem, params []fit.Param, q *fit.Param, loss
 	if err != nil {
 		return nil, err
 	}
-	l := &breakaway{foundLevel: q.Value, rms: numeric.RMS(base.Residual), others: fit.NewLinear(base), ev: p.NewEvaluator(), start: fit.Values(p.Params), theta: fit.Values(p.Params),
+	l := &breakaway{foundLevel: q.Value, rms: numeric.RMS(base.Residual), others: fit.NewLinear(base), ev: p.NewEvaluator(),
+		start: fit.Values(p.Params), theta: fit.Values(p.Params),
 		levelIndex: fit.Index(p.Params, q.Name), baseResidual: make([]float64, p.Rows), r: make([]float64, p.Rows), dy: make([]float64, p.Rows)}
 	least, whole := coulombOf(params), q.Value
 	if q.Name == "dFs" { // what the level is above that

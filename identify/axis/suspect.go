@@ -72,7 +72,8 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 		switch ratio := (w.fc + w.rise) / w.fc; {
 		case !n.breaks:
 		case ratio > maxFsRatio:
-			say("break-away friction %.4g %s%s is %.2g times Coulomb friction: contacts of machine parts have 1 to %.1f", w.fc+w.rise, u.unitF, w.name, ratio, maxFsRatio)
+			say("break-away friction %.4g %s%s is %.2g times Coulomb friction: contacts of machine parts have 1 to %.1f", w.fc+w.rise, u.unitF,
+				w.name, ratio, maxFsRatio)
 		case ratio <= 1.01*minFsRatio:
 			say("break-away friction%s is at its lower limit, %g of Coulomb friction", w.name, minFsRatio)
 		}

@@ -155,7 +155,8 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	if err := checkRadius(ms, c.Body.Radius); err != nil {
 		return nil, err
 	}
-	r := &Result{Frames: len(rec.Times), LeftOut: p.missingFrames, Odd: p.odd, Noise: p.sigma, Assumed: []Assumption{}, Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refusals: []Refusal{}, Reasons: []fit.Reason{}, Warnings: []string{}}
+	r := &Result{Frames: len(rec.Times), LeftOut: p.missingFrames, Odd: p.odd, Noise: p.sigma, Assumed: []Assumption{},
+		Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refusals: []Refusal{}, Reasons: []fit.Reason{}, Warnings: []string{}}
 	r.name(c.Names, len(c.Markers))
 	for i := range ms {
 		spin, roll := split(&ms[i].f, ms[i].w)
@@ -329,11 +330,13 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 	}
 	if !slips && (err != nil || s.rms(p.sigma) > poorFit*p.sigma) {
 		watch.Report(fit.Progress{Method: "shooting", Phase: "markers, from several starts", Note: "one start leaves far more than the noise"})
-		multi := &shooting{rec: s.rec, poses: p, base: base.clone(), freeParams: s.freeParams, segments: pieces(s.rec, p, &c, base.height), stride: multiStride}
+		multi := &shooting{rec: s.rec, poses: p, base: base.clone(), freeParams: s.freeParams, segments: pieces(s.rec, p, &c, base.height),
+			stride: multiStride}
 		// where starts of their own leave more than the noise too, one start for all leaves more still
 		if many, err2 := multi.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && multi.leaves(many) < nearNoise*p.sigma {
 			multi.adopt(many)
-			again := &shooting{rec: s.rec, poses: p, base: multi.base, freeParams: s.freeParams, segments: []segment{{0, len(s.rec.Times), multi.segments[0].start}}}
+			again := &shooting{rec: s.rec, poses: p, base: multi.base, freeParams: s.freeParams,
+				segments: []segment{{0, len(s.rec.Times), multi.segments[0].start}}}
 			if other, err2 := again.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
 				again.adopt(other)
 				other.Count(many)

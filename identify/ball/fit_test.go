@@ -78,7 +78,8 @@ func TestFreeBody(t *testing.T) {
 	body := guess()
 	body.Inertia = [3]float64{40e-6, 33e-6, 24e-6}
 	body.Center = [3]float64{5e-4, -5e-4, 0.0102}
-	r := mustFit(t, Spec{Body: body, FreeParams: []string{"mu_roll", "mu_spin", "height", "Ixx", "Iyy", "Izz", "cx", "cy", "cz"}}, recorded(scipy(t, "spun", 4), 1e-4, 1))
+	r := mustFit(t, Spec{Body: body, FreeParams: []string{"mu_roll", "mu_spin", "height", "Ixx", "Iyy", "Izz", "cx", "cy", "cz"}},
+		recorded(scipy(t, "spun", 4), 1e-4, 1))
 	within(t, r, "mu_roll", trueRoll, 0.01)
 	within(t, r, "cz", 0.0109, 0.01)
 	within(t, r, "Ixx", 36535.4e-9, 0.03)
@@ -178,7 +179,8 @@ func TestNoIsSoon(t *testing.T) {
 	slips, _ := slipping(t, 3)
 	work := func(body ball.Params, m track) (steps int, accepted bool) {
 		said := map[string]int{}
-		r, err := Fit(context.Background(), Spec{Body: body, Markers: fiveMarkers, FreeParams: free}, recorded(m, 1e-4, 1), func(p fit.Progress) { said[p.Phase]++ })
+		r, err := Fit(context.Background(), Spec{Body: body, Markers: fiveMarkers, FreeParams: free}, recorded(m, 1e-4, 1),
+			func(p fit.Progress) { said[p.Phase]++ })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,10 +99,12 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 		case strings.HasPrefix(p.name, "tilt"):
 			f.kind, f.description, f.advice = "fall of the plane", "what a plane makes that falls to a side", "Add tilt_x, tilt_y to free."
 		case p.name == "height" || strings.HasPrefix(p.name, "lean"):
-			f.kind, f.description, f.advice = "frame of the plane", "what a plane makes that lies otherwise in front of the cameras", "Add height, lean_x, lean_y to free."
+			f.kind, f.description, f.advice = "frame of the plane", "what a plane makes that lies otherwise in front of the cameras",
+				"Add height, lean_x, lean_y to free."
 		case strings.HasPrefix(p.name, "marker"):
 			name, _, _ := strings.Cut(p.name, "_")
-			f.kind, f.description, f.advice = "place of "+name, "what another place of "+name+" on the ball makes", "Mend its place, or add markers to free."
+			f.kind, f.description, f.advice = "place of "+name, "what another place of "+name+" on the ball makes",
+				"Mend its place, or add markers to free."
 			f.uncertainty = u.Markers * b.Radius
 		default:
 			f.kind, f.description, f.advice = p.name, "what another "+p.name+" makes", "Mend it in the file."

@@ -136,7 +136,8 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 		return nil, errors.New("markers: they are mirror images of those of the body: one of the two has left-handed axes, exchange two of its coordinates")
 	}
 	if len(seen) < minFrames {
-		return nil, fmt.Errorf("markers: only %d of %d frames show three markers or more that are not in a line, want at least %d", len(seen), n, minFrames)
+		return nil, fmt.Errorf("markers: only %d of %d frames show three markers or more that are not in a line, want at least %d", len(seen), n,
+			minFrames)
 	}
 	p.sigma = max(numeric.Median(seen), minNoise*radius)
 	if p.sigma > rigid*radius {

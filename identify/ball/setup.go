@@ -83,7 +83,8 @@ func parameters() (all []parameter) {
 	}
 	add("height", "m", "of the plane in the frame of the cameras", true, none, radius(0.1), func(s *setup) *float64 { return &s.height })
 	for k, axis := range []string{"x", "y"} {
-		add("lean_"+axis, "rad", "of the plane's normal about "+axis+" of the cameras", true, none, angle, func(s *setup) *float64 { return &s.tilt[k] })
+		add("lean_"+axis, "rad", "of the plane's normal about "+axis+" of the cameras", true, none, angle,
+			func(s *setup) *float64 { return &s.tilt[k] })
 	}
 	return all
 }

@@ -70,7 +70,8 @@ func smoothPoses(p *poses, half float64, order int) ([]motion, error) {
 		})
 	}
 	if len(out) < minFrames && why != nil {
-		return nil, fmt.Errorf("smoothing: only %d frames can be smoothed with a window of %g s and order %d, want at least %d; at others: %w", len(out), 2*half, order, minFrames, why)
+		return nil, fmt.Errorf("smoothing: only %d frames can be smoothed with a window of %g s and order %d, want at least %d; at others: %w",
+			len(out), 2*half, order, minFrames, why)
 	}
 	if len(out) < minFrames {
 		return nil, fmt.Errorf("smoothing: only %d frames have others for %g s on both sides, want at least %d: shorten the window or record longer", len(out), half, minFrames)

@@ -59,7 +59,8 @@ func (s *search) dissipates(rec *record.Record, f *rigid) error {
 	}
 	if f.mass < 0 {
 		return rec.Fail(0, "Turn the sign of the force or of the position in data.columns.",
-			"the force has the wrong sign: inertia and friction come out negative (%.3g %s, %.3g %s)", f.mass, s.m.params[s.m.places[inertia]].Unit, f.fc, s.m.unit[1])
+			"the force has the wrong sign: inertia and friction come out negative (%.3g %s, %.3g %s)", f.mass, s.m.params[s.m.places[inertia]].Unit,
+			f.fc, s.m.unit[1])
 	}
 	return rec.Fail(0, "Is this the force of the drive on the axis, positive in the direction of positive position? A command that a compensation of friction is added to later is not.",
 		"friction comes out negative (%.3g %s): under this force the contact would drive the axis", f.fc, s.m.unit[1])

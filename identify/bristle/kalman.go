@@ -158,7 +158,8 @@ func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (
 		return s, nil
 	}
 	p, scale := k.problem(t)
-	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: k.remainingRuns(cost) + 1, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.o.Workers}.Fit(ctx, p, k.reportProgress)
+	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: k.remainingRuns(cost) + 1,
+		OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.o.Workers}.Fit(ctx, p, k.reportProgress)
 	if err != nil {
 		return nil, err
 	}

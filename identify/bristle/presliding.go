@@ -84,12 +84,14 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	}
 	s.Params = params
 	for _, name := range asked {
-		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: []string{name}, Reason: "the contact does not slide in presliding", Advice: "fix it here, and find it where the axis slides"})
+		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: []string{name}, Reason: "the contact does not slide in presliding",
+			Advice: "fix it here, and find it where the axis slides"})
 	}
 	if both {
 		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{
 			Names: []string{"sigma1", "sigma2"}, Weights: []float64{1, -1},
-			Reason: fmt.Sprintf("in presliding both damp alike: only their sum, %.4g, is known; sigma2 was left at its start", params[s1].Value+params[s2].Value),
+			Reason: fmt.Sprintf("in presliding both damp alike: only their sum, %.4g, is known; sigma2 was left at its start",
+				params[s1].Value+params[s2].Value),
 			Advice: "take sigma2 from sliding at constant speeds and fix it here",
 		})
 	}

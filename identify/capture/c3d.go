@@ -88,7 +88,8 @@ func (f *c3dFile) layout(o Options) error {
 	f.scale = f.number("POINT", "SCALE", f.proc.f32(f.data[12:]))
 	if header := f.proc.f32(f.data[12:]); header != f.scale && usable(header) && header != 0 {
 		if header < 0 != (f.scale < 0) {
-			f.addFinding("header", record.Warning, "", header, "", "", "the scale is %g in the header and %g in POINT:SCALE; the header counts", header, f.scale)
+			f.addFinding("header", record.Warning, "", header, "", "", "the scale is %g in the header and %g in POINT:SCALE; the header counts",
+				header, f.scale)
 			f.scale = header
 		}
 	}
@@ -99,7 +100,8 @@ func (f *c3dFile) layout(o Options) error {
 		return err
 	}
 	if f.points != word(2) {
-		f.addFinding("header", record.Warning, "", float64(word(2)), "points", "", "the header says %d points, POINT:USED %d; the parameter counts", word(2), f.points)
+		f.addFinding("header", record.Warning, "", float64(word(2)), "points", "",
+			"the header says %d points, POINT:USED %d; the parameter counts", word(2), f.points)
 	}
 	return nil
 }
@@ -126,7 +128,8 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 		if block == 0 {
 			block = at
 		} else {
-			f.addFinding("header", record.Warning, "", float64(block), "", "", "the frames begin in block %d by the header and in block %d by POINT:DATA_START; the header counts", block, at)
+			f.addFinding("header", record.Warning, "", float64(block), "", "",
+				"the frames begin in block %d by the header and in block %d by POINT:DATA_START; the header counts", block, at)
 		}
 	}
 	f.start = c3dBlock * (block - 1)
@@ -142,21 +145,24 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 	there := (len(f.data) - f.start) / f.frameSize()
 	if used := f.points; frames > there && points > 0 && points < used {
 		if f.points = points; frames <= (len(f.data)-f.start)/f.frameSize() {
-			f.addFinding("header", record.Warning, "", float64(used), "points", "", "POINT:USED says %d points, the header %d, and only so many have room in the file", used, points)
+			f.addFinding("header", record.Warning, "", float64(used), "points", "",
+				"POINT:USED says %d points, the header %d, and only so many have room in the file", used, points)
 			there = frames
 		} else {
 			f.points = used
 		}
 	}
 	if n := last - first + 1; frames > there && n == there { // some programs count one too many
-		f.addFinding("header", record.Warning, "", float64(frames), "frames", "", "POINT:FRAMES says %d frames, the header %d, and so many there are", frames, n)
+		f.addFinding("header", record.Warning, "", float64(frames), "frames", "",
+			"POINT:FRAMES says %d frames, the header %d, and so many there are", frames, n)
 		frames = n
 	}
 	if frames > there {
 		return f.fail(0, "Copy it again from where it was recorded.", "cut short: %d frames by the header, there are %d", frames, there)
 	}
 	if f.frames = frames; there > frames && f.bytesBehind(frames) >= c3dBlock {
-		f.addFinding("header", record.Warning, "", float64(there-frames), "frames", "Is the recording longer in the program that made it? Then export it again.",
+		f.addFinding("header", record.Warning, "", float64(there-frames), "frames",
+			"Is the recording longer in the program that made it? Then export it again.",
 			"behind the %d frames that are counted there is room for %d more; they are not read", frames, there-frames)
 	}
 	return nil
@@ -167,7 +173,8 @@ func (f *c3dFile) wrapped(frames, whole int) int {
 	if whole <= frames || (whole-frames)%(1<<16) != 0 {
 		return frames
 	}
-	f.addFinding("header", record.Warning, "", float64(frames), "frames", "", "POINT:FRAMES says %d frames, which is all that 16 bits hold of the %d of the trial; these count", frames, whole)
+	f.addFinding("header", record.Warning, "", float64(frames), "frames", "",
+		"POINT:FRAMES says %d frames, which is all that 16 bits hold of the %d of the trial; these count", frames, whole)
 	return whole
 }
 
@@ -242,7 +249,8 @@ func (f *c3dFile) beyondCounters(frames int) int {
 	if n == frames || !f.ends(n) {
 		return frames
 	}
-	f.addFinding("header", record.Warning, "", float64(frames), "frames", "", "the counters of the file say %d frames, which is all that 16 bits hold of %d; so many there are", frames, n)
+	f.addFinding("header", record.Warning, "", float64(frames), "frames", "",
+		"the counters of the file say %d frames, which is all that 16 bits hold of %d; so many there are", frames, n)
 	return n
 }
 
@@ -288,13 +296,15 @@ func (f *c3dFile) readPoints(length float64, names []string, other map[int]strin
 		f.Markers = append(f.Markers, m)
 	}
 	if invalid > 0 {
-		f.addFinding("not-finite", record.Warning, "", float64(invalid), "points", "", "%d points are no usable numbers and are taken as not seen", invalid)
+		f.addFinding("not-finite", record.Warning, "", float64(invalid), "points", "",
+			"%d points are no usable numbers and are taken as not seen", invalid)
 	}
 	if zeros > 0 {
 		f.addFinding("zeros", record.Note, "", float64(zeros), "points", "", "%d points at exactly (0, 0, 0) are taken as not seen", zeros)
 	}
 	if computed > 0 {
-		f.addFinding("computed", record.Note, "", float64(computed), "points", "Use the recording before gaps were filled and paths were smoothed, if there is one.",
+		f.addFinding("computed", record.Note, "", float64(computed), "points",
+			"Use the recording before gaps were filled and paths were smoothed, if there is one.",
 			"%d points have the residual 0: they were computed, filled in or filtered, or the program keeps no residuals", computed)
 	}
 	return nil
@@ -341,7 +351,8 @@ func (f *c3dFile) readAnalog() error {
 	general := f.number("ANALOG", "GEN_SCALE", 1)
 	unsigned := strings.EqualFold(f.text("ANALOG", "FORMAT"), "UNSIGNED")
 	if scales == nil || scales.len() < f.channels {
-		f.addFinding("analog-scale", record.Warning, "", float64(scales.len()), "channels", "", "ANALOG:SCALE has %d values for %d channels; the others are as the converter counted", scales.len(), f.channels)
+		f.addFinding("analog-scale", record.Warning, "", float64(scales.len()), "channels", "",
+			"ANALOG:SCALE has %d values for %d channels; the others are as the converter counted", scales.len(), f.channels)
 	}
 	step, size := f.frameSize(), 2
 	if f.floats {
@@ -350,7 +361,8 @@ func (f *c3dFile) readAnalog() error {
 	f.Analog = make([]Channel, f.channels)
 	rate := f.Rate * float64(f.perFrame)
 	if said := f.number("ANALOG", "RATE", rate); math.Abs(said-rate) > 1e-3*rate {
-		f.addFinding("analog-rate", record.Warning, "", said, "Hz", "", "ANALOG:RATE says %g Hz, %d samples a frame are %g Hz; these count", said, f.perFrame, rate)
+		f.addFinding("analog-rate", record.Warning, "", said, "Hz", "", "ANALOG:RATE says %g Hz, %d samples a frame are %g Hz; these count",
+			said, f.perFrame, rate)
 	}
 	notFinite := 0
 	for j := range f.Analog {

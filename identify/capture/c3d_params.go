@@ -167,7 +167,8 @@ func (f *c3dFile) parameters() error {
 			break
 		}
 		if next += 2 + n; next > len(b) { // such as one that was left in the order of another processor
-			f.addFinding("parameter-pointer", record.Warning, "", 1, "", "", "the pointer behind the parameter %q leads out of its section; its own length counts", plainName(strings.ToValidUTF8(name, "?")))
+			f.addFinding("parameter-pointer", record.Warning, "", 1, "", "",
+				"the pointer behind the parameter %q leads out of its section; its own length counts", plainName(strings.ToValidUTF8(name, "?")))
 			if id < 0 { // a group without an end is the end
 				break
 			}
@@ -178,7 +179,8 @@ func (f *c3dFile) parameters() error {
 		b = b[next:]
 	}
 	if used := end - len(b); frames > at && used > frames {
-		f.addFinding("parameter-overlap", record.Warning, "", float64(used-frames), "bytes", "Look at the first frames.", "the parameters reach %d bytes into the frames, as the header places them", used-frames)
+		f.addFinding("parameter-overlap", record.Warning, "", float64(used-frames), "bytes", "Look at the first frames.",
+			"the parameters reach %d bytes into the frames, as the header places them", used-frames)
 	}
 	for id, params := range byGroup { // a group may come behind its parameters
 		for name, p := range params {

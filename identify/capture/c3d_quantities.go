@@ -95,5 +95,6 @@ func (f *c3dFile) readQuantities(names []string, units map[int]string) {
 			f.Analog = append(f.Analog, Channel{Name: name + "." + letter, Unit: unit, Rate: f.Rate, Samples: samples[j]})
 		}
 	}
-	f.addFinding("quantities", record.Note, "", float64(len(units)), "points", "", "%d points are angles, forces, moments, powers or other numbers of a model by the file; they are channels, not markers", len(units))
+	f.addFinding("quantities", record.Note, "", float64(len(units)), "points", "",
+		"%d points are angles, forces, moments, powers or other numbers of a model by the file; they are channels, not markers", len(units))
 }

@@ -78,7 +78,8 @@ func (k *checker) time() {
 	missing.gapsInTime()
 	k.Findings = append(k.Findings, missing.Findings...)
 	if r := k.c.Rate; r < 1 || r > 20_000 {
-		k.addFinding("rate", record.Warning, "", r, "Hz", "Say the right one with --rate.", "%.4g frames/s are no usual rate: is the time in another unit?", r)
+		k.addFinding("rate", record.Warning, "", r, "Hz", "Say the right one with --rate.",
+			"%.4g frames/s are no usual rate: is the time in another unit?", r)
 	}
 }
 
@@ -168,11 +169,13 @@ func (k *checker) units(s record.Severity, length float64, what string, fits fun
 	text := fmt.Sprintf(what, length)
 	for _, f := range factors {
 		if fits(f.factor) {
-			k.addFinding("units", s, "", f.factor, "1", fmt.Sprintf("Read it with --unit %s.", k.unitFor(f.factor)), "%s: the unit of length is wrong; times %g they would be right (%s)", text, f.factor, f.is)
+			k.addFinding("units", s, "", f.factor, "1", fmt.Sprintf("Read it with --unit %s.", k.unitFor(f.factor)),
+				"%s: the unit of length is wrong; times %g they would be right (%s)", text, f.factor, f.is)
 			return
 		}
 	}
-	k.addFinding("units", s, "", math.NaN(), "1", "Look at the unit with which the file was written.", "%s: the unit of length is wrong, and no usual factor makes it right", text)
+	k.addFinding("units", s, "", math.NaN(), "1", "Look at the unit with which the file was written.",
+		"%s: the unit of length is wrong, and no usual factor makes it right", text)
 }
 
 // unitFor names the unit in which the numbers of the file would be right by the factor.
@@ -201,7 +204,8 @@ func (k *checker) ball(radius float64, groups []Group) {
 	}
 	switch {
 	case body == 0:
-		k.addFinding("no-body", record.Warning, "", 0, "", "A ball needs three markers that are seen together.", "no group of markers moves as one body: the radius of %.4g m cannot be compared", radius)
+		k.addFinding("no-body", record.Warning, "", 0, "", "A ball needs three markers that are seen together.",
+			"no group of markers moves as one body: the radius of %.4g m cannot be compared", radius)
 	case body > 2.2*radius || body < 0.1*radius:
 		what := fmt.Sprintf("the markers of the body are up to %%.4g m apart, on a ball of radius %.4g m", radius)
 		k.units(record.Fatal, body, what, func(f float64) bool { return body*f <= 2.2*radius && body*f >= 0.4*radius })
@@ -221,7 +225,8 @@ func (k *checker) set(set []Place) {
 			at, of = append(at, i), append(of, p)
 			continue
 		}
-		k.addFinding("missing-marker", record.Fatal, p.Name, 0, "", spelling.Hint(p.Name, names, "Markers here: "+strings.Join(names[:min(len(names), 20)], ", ")+"."), "the body has a marker %s, the recording has not", p.Name)
+		k.addFinding("missing-marker", record.Fatal, p.Name, 0, "",
+			spelling.Hint(p.Name, names, "Markers here: "+strings.Join(names[:min(len(names), 20)], ", ")+"."), "the body has a marker %s, the recording has not", p.Name)
 	}
 	if len(at) < 2 {
 		return
@@ -229,13 +234,16 @@ func (k *checker) set(set []Place) {
 	if ratio := k.scaleOf(at, of); math.Abs(ratio-1) > 0.5 {
 		k.units(record.Fatal, ratio, "distances on the body are %.4g times those that are known", func(f float64) bool { return math.Abs(ratio*f-1) < 0.1 })
 	} else if math.Abs(ratio-1) > 0.02 {
-		k.addFinding("scale", record.Warning, "", ratio, "1", "Measure a wand of known length: the calibration may be off.", "distances on the body are %.4g times those that are known", ratio)
+		k.addFinding("scale", record.Warning, "", ratio, "1", "Measure a wand of known length: the calibration may be off.",
+			"distances on the body are %.4g times those that are known", ratio)
 	}
 	switch proper, mirrored, flat := k.senseOf(at, of); {
 	case flat:
-		k.addFinding("flat-set", record.Note, "", float64(len(at)), "markers", "Put a marker out of the plane of the others.", "the %d known markers lie in a plane: mirrored axes cannot be told", len(at))
+		k.addFinding("flat-set", record.Note, "", float64(len(at)), "markers", "Put a marker out of the plane of the others.",
+			"the %d known markers lie in a plane: mirrored axes cannot be told", len(at))
 	case mirrored > proper:
-		k.addFinding("left-handed", record.Fatal, "", float64(mirrored), "frames", "Change the sign of one axis where the recording is exported, or swap two of them.",
+		k.addFinding("left-handed", record.Fatal, "", float64(mirrored), "frames",
+			"Change the sign of one axis where the recording is exported, or swap two of them.",
 			"the axes are left-handed: in %d of %d frames the markers are the mirror image of the body", mirrored, proper+mirrored)
 	}
 }

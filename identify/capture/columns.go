@@ -234,7 +234,8 @@ func (p *columns) doubts(c *Capture) error {
 		c.addFinding("zeros", record.Note, "", float64(p.zeroed), "points", "", "%d points at exactly (0, 0, 0) are taken as not seen", p.zeroed)
 	}
 	if p.partial > 0 {
-		c.addFinding("partial", record.Warning, "", float64(p.partial), "points", "", "%d points have some of their numbers only and are taken as not seen", p.partial)
+		c.addFinding("partial", record.Warning, "", float64(p.partial), "points", "",
+			"%d points have some of their numbers only and are taken as not seen", p.partial)
 	}
 	if p.badNorm > 0 {
 		return c.fail(0, "Are the four columns those of one rotation, and none of them a velocity or an angle?", "%d of %d quaternions are not of length one, by more than 1 %%", p.badNorm, p.scaled)
@@ -268,7 +269,8 @@ func (c *Capture) unrepeat(repeated []int, lines []int) error {
 		}
 	}
 	if n := len(repeated); n > 0 {
-		c.addFinding("repeated-frame", record.Warning, "", float64(n), "frames", "", "%d lines repeat the frame before with the same numbers and are left out", n)
+		c.addFinding("repeated-frame", record.Warning, "", float64(n), "frames", "",
+			"%d lines repeat the frame before with the same numbers and are left out", n)
 	}
 	return nil
 }

@@ -101,7 +101,8 @@ func (c *Capture) preferTimes(time []float64, numbered bool, o Options) {
 	default:
 		copy(c.Time, time)
 		if numbered {
-			c.addFinding("uneven", record.Warning, "", worst, "s", "Say with --rate how many frames a second there are, if the numbers are right and the times are not.",
+			c.addFinding("uneven", record.Warning, "", worst, "s",
+				"Say with --rate how many frames a second there are, if the numbers are right and the times are not.",
 				"times and numbers of the frames part by up to %.4g s at %g frames/s; the times are used", worst, c.Rate)
 		}
 	}
@@ -157,7 +158,8 @@ func (c *Capture) gapsInTime() {
 		}
 	}
 	if missing > 0 {
-		c.addFinding("time-gap", record.Warning, "", float64(missing), "frames", "A velocity across a gap is a mean over it; fit the parts before and behind it on their own.",
+		c.addFinding("time-gap", record.Warning, "", float64(missing), "frames",
+			"A velocity across a gap is a mean over it; fit the parts before and behind it on their own.",
 			"%d frames are missing at %d places, at most %d in a row behind frame %d (%.4g s)", missing, places, worst, c.Frame[at-1], c.Time[at-1])
 	}
 }

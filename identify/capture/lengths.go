@@ -46,7 +46,8 @@ func (c *Capture) lengthIn(named string, usual string, o Options) (float64, erro
 	case c.Unit != "":
 		return 0, c.fail(0, "Say which it is with --unit mm, or m, cm, in, ft.", "lengths are in %q, which is no unit that is known here", c.Unit)
 	}
-	c.addFinding("unit", record.Warning, "", lengths[usual], "m", "Say which it is with --unit if that is wrong.", "the file names no unit of length; %s is assumed", usual)
+	c.addFinding("unit", record.Warning, "", lengths[usual], "m", "Say which it is with --unit if that is wrong.",
+		"the file names no unit of length; %s is assumed", usual)
 	return lengths[usual], nil
 }
 

@@ -126,7 +126,8 @@ func (c *Capture) columnsMotive(p *columns, heads map[string][]string, what, axi
 				if b.turn, ok = eulerAngles(rotations, angles("deg")); !ok {
 					return c.fail(0, "Export rotations as quaternions.", "rotations of the type %q", rotations)
 				}
-				c.addFinding("euler", record.Warning, t.name, 0, "", "Export rotations as quaternions.", "angles are read about the axes of the body in the order %s", rotations)
+				c.addFinding("euler", record.Warning, t.name, 0, "", "Export rotations as quaternions.",
+					"angles are read about the axes of the body in the order %s", rotations)
 			}
 			p.bodies = append(p.bodies, b)
 		case t.what == "Position" && places[beside(t, "Rotation")] == nil:
@@ -136,7 +137,8 @@ func (c *Capture) columnsMotive(p *columns, heads map[string][]string, what, axi
 		}
 	}
 	if left > 0 {
-		c.addFinding("left-out", record.Note, "", float64(left), "columns", "", "%d columns are neither position nor rotation (errors, qualities) and are left out", left)
+		c.addFinding("left-out", record.Note, "", float64(left), "columns", "",
+			"%d columns are neither position nor rotation (errors, qualities) and are left out", left)
 	}
 	if len(p.points)+len(p.bodies) == 0 {
 		return c.fail(0, "Export markers or rigid bodies.", "no column with a position or rotation among %s", fmt.Sprint(len(axis)))

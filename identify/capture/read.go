@@ -170,7 +170,8 @@ func (c *Capture) uniqueNames() {
 			}
 		}
 		if again > 0 {
-			c.addFinding("same-name", record.Warning, first, float64(again), "names", "Short labels are often cut off; the program that recorded may export longer ones.",
+			c.addFinding("same-name", record.Warning, first, float64(again), "names",
+				"Short labels are often cut off; the program that recorded may export longer ones.",
 				"%d %s have a name that another one has and are numbered, such as %s", again, what, first)
 		}
 	}

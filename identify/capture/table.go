@@ -288,7 +288,8 @@ func (c *Capture) columnsTable(h *tableHeader, p *columns, o Options) error {
 				b.name = "body"
 			}
 			if t.indexed {
-				c.addFinding("quaternion-order", record.Warning, b.name, 0, "", "Name the columns qx, qy, qz, qw.", "q0 is taken for the scalar part of the quaternion")
+				c.addFinding("quaternion-order", record.Warning, b.name, 0, "", "Name the columns qx, qy, qz, qw.",
+					"q0 is taken for the scalar part of the quaternion")
 			}
 			p.bodies = append(p.bodies, b)
 		case t.isComplete('p'):

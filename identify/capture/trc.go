@@ -61,7 +61,8 @@ func (c *Capture) readTRC(data []byte, o Options) error {
 		return err
 	}
 	if n, err := strconv.Atoi(value("NumFrames")); err == nil && n != len(k.line) {
-		c.addFinding("frame-count", record.Warning, "", float64(len(k.line)), "frames", "Was the file cut, or not closed properly?", "the header says %d frames, there are %d", n, len(k.line))
+		c.addFinding("frame-count", record.Warning, "", float64(len(k.line)), "frames", "Was the file cut, or not closed properly?",
+			"the header says %d frames, there are %d", n, len(k.line))
 	}
 	return c.settleLines(k, rate, o)
 }
@@ -148,9 +149,11 @@ func (c *Capture) headTRC(r *rows, names []string, declared string) ([]string, e
 		for i := named; i < markers; i++ {
 			names = append(names, fmt.Sprintf("marker %d", i+1))
 		}
-		c.addFinding("marker-count", record.Warning, "", float64(named), "markers", "", "%d markers are named, %d have numbers: those without a name are numbered", named, markers)
+		c.addFinding("marker-count", record.Warning, "", float64(named), "markers", "",
+			"%d markers are named, %d have numbers: those without a name are numbered", named, markers)
 	case err == nil && n != named:
-		c.addFinding("marker-count", record.Warning, "", float64(named), "markers", "", "NumMarkers says %s, %d markers are named, and so many have numbers", declared, named)
+		c.addFinding("marker-count", record.Warning, "", float64(named), "markers", "",
+			"NumMarkers says %s, %d markers are named, and so many have numbers", declared, named)
 	}
 	return names, nil
 }

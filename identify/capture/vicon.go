@@ -163,7 +163,8 @@ func (c *Capture) columnsVicon(part *viconPart, names, axes, units []string, o O
 				}
 				b.turn = rotationVector(scale)
 				if len(p.bodies) == 0 {
-					c.addFinding("rotation-vector", record.Note, name, 0, "", "Export quaternions (RW) where the program can.", "RX, RY, RZ are read as a rotation vector, its length the angle (helical angles)")
+					c.addFinding("rotation-vector", record.Note, name, 0, "", "Export quaternions (RW) where the program can.",
+						"RX, RY, RZ are read as a rotation vector, its length the angle (helical angles)")
 				}
 			}
 			p.bodies = append(p.bodies, b)

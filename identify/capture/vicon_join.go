@@ -80,7 +80,8 @@ func (c *Capture) placeFrames(p *viconPart) error {
 		c.Bodies = append(c.Bodies, out)
 	}
 	if strangers > 0 {
-		c.addFinding("frames-differ", record.Warning, "", float64(strangers), "frames", "Export all sections over the same frames.", "%d frames of the %s are not among the frames of the section before and are left out", strangers, p.title)
+		c.addFinding("frames-differ", record.Warning, "", float64(strangers), "frames", "Export all sections over the same frames.",
+			"%d frames of the %s are not among the frames of the section before and are left out", strangers, p.title)
 	}
 	return nil
 }

@@ -80,7 +80,8 @@ type evaluator struct {
 func (s *system) evaluator() *evaluator {
 	_, at := fit.Free(s.params)
 	n := len(s.y)
-	e := &evaluator{s: s, m: s.model(), freePlaces: at, theta: fit.Values(s.params), f: make([]float64, n), r: make([]float64, n), fullJacobian: make([]float64, n*len(s.params))}
+	e := &evaluator{s: s, m: s.model(), freePlaces: at, theta: fit.Values(s.params), f: make([]float64, n), r: make([]float64, n),
+		fullJacobian: make([]float64, n*len(s.params))}
 	for range at {
 		e.columns = append(e.columns, make([]float64, n))
 	}
@@ -165,7 +166,8 @@ func sane(d *record.Record, channels ...[]float64) error {
 	for _, x := range channels {
 		for k, a := range x {
 			if !(math.Abs(a) < maxNumber) {
-				return d.Fail(0, "Look at that row of the file, or cut it out with data.rows.", "sample %d is %g: want finite numbers, below %g", k+1, a, maxNumber)
+				return d.Fail(0, "Look at that row of the file, or cut it out with data.rows.", "sample %d is %g: want finite numbers, below %g", k+1,
+					a, maxNumber)
 			}
 		}
 	}

@@ -94,8 +94,9 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 		p := sol.Params[k]
 		se := stdErr(cov, c) / p.Value
 		if se > levelLimit || p.Value >= p.Hi*0.999 {
-			sol.Unidentifiable = append(sol.Unidentifiable, fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("the branches are too straight: its standard error is %.0f %%", 100*min(se, 100)),
-				Advice: "Draw the loop to 0.7 … 0.9 of break-away, or fit it together with the map of constant velocities (joint)."})
+			sol.Unidentifiable = append(sol.Unidentifiable,
+				fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("the branches are too straight: its standard error is %.0f %%", 100*min(se, 100)),
+					Advice: "Draw the loop to 0.7 … 0.9 of break-away, or fit it together with the map of constant velocities (joint)."})
 		}
 	}
 	if top := t.swing(sol); top < farEnough {

@@ -186,7 +186,8 @@ func (e *staticFit) scatter(residual []float64, params int) bool {
 func usable(points []Point) (used []Point, notes []string, err error) {
 	for i, p := range points {
 		if !numeric.AllFinite(p.V, p.F, p.SE) {
-			return nil, nil, &record.Error{File: p.Source, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE), Hint: "Leave that point out."}
+			return nil, nil, &record.Error{File: p.Source, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V,
+				p.F, p.SE), Hint: "Leave that point out."}
 		}
 		if p.V != 0 {
 			used = append(used, p)

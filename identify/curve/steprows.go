@@ -273,8 +273,9 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 	a, b := sol.Params[x.a], sol.Params[x.b]
 	for i, p := range []fit.Param{a, b} {
 		if !p.Fixed && p.Value < 2*se(p.Name) {
-			sol.Unidentifiable = append(sol.Unidentifiable, fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("it is below the noise: %.2g ± %.2g", p.Value, se(p.Name)),
-				Advice: []string{"Take 1e-4, the least a simulation needs, or repeat with larger ratios of speed, a stiffer machine and faster sampling.", "Repeat with larger ratios of speed."}[i]})
+			sol.Unidentifiable = append(sol.Unidentifiable,
+				fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("it is below the noise: %.2g ± %.2g", p.Value, se(p.Name)),
+					Advice: []string{"Take 1e-4, the least a simulation needs, or repeat with larger ratios of speed, a stiffer machine and faster sampling.", "Repeat with larger ratios of speed."}[i]})
 		}
 	}
 	least, most := math.Inf(1), math.Inf(-1)

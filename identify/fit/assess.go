@@ -211,12 +211,14 @@ func (s *Solution) check() error {
 		return fmt.Errorf("assess: residual %g in row %d: the model fails at the estimate", s.Residual[k], k)
 	}
 	if k := slices.IndexFunc(s.Jac, wild); k >= 0 {
-		return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[s.FreeParams[k%p]].Name, k/p)
+		return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate",
+			s.Params[s.FreeParams[k%p]].Name, k/p)
 	}
 	for _, b := range s.Local {
 		for k, column := range b.Jac {
 			if row := slices.IndexFunc(column, wild); row >= 0 {
-				return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[b.FreeParams[k]].Name, b.FirstRow+row)
+				return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate",
+					s.Params[b.FreeParams[k]].Name, b.FirstRow+row)
 			}
 		}
 	}

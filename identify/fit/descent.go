@@ -171,7 +171,8 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		}
 		// below half a standard error, λ had to be raised for a step worth less than a tenth, and the slope remains: it is
 		// the model's own roughness
-		worthless := got.refusedTrials > 0 && got.decrease*float64(len(f.r)-len(f.s)) <= 1e-2 && f.offset > 0 && f.offset <= 0.5 && f.offset >= 0.9*before
+		worthless := got.refusedTrials > 0 && got.decrease*float64(len(f.r)-len(f.s)) <= 1e-2 && f.offset > 0 && f.offset <= 0.5 &&
+			f.offset >= 0.9*before
 		before = f.offset
 		switch {
 		case !got.ok, worthless:

@@ -44,7 +44,8 @@ func loop(missing float64, blur float64, seed uint64) (*Solution, []Suspect) {
 		y[k] = 2*a[k] + missing*bend[k] + e[k]
 		up, down = up+y[k]*a[k], down+a[k]*a[k]
 	}
-	s := &Solution{Params: []Param{{Param: engine.Param{Name: "J", Value: up / down}}}, FreeParams: []int{0}, Jac: a, Measured: y, Residual: make([]float64, n), Unit: "N", Dt: dt, Blur: blur}
+	s := &Solution{Params: []Param{{Param: engine.Param{Name: "J", Value: up / down}}}, FreeParams: []int{0}, Jac: a, Measured: y,
+		Residual: make([]float64, n), Unit: "N", Dt: dt, Blur: blur}
 	for k := range y {
 		s.Residual[k] = y[k] - up/down*a[k]
 	}

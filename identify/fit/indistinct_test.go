@@ -123,7 +123,8 @@ func TestLooseValues(t *testing.T) {
 	}
 	s.Params[2].Value *= 100
 	a := assessed(t, s)
-	if len(a.Indistinct) != 1 || a.Indistinct[0].Names[0] != "sigma1" || !strings.Contains(a.Indistinct[0].Reason, "standard error of sigma1 is 14") {
+	if len(a.Indistinct) != 1 || a.Indistinct[0].Names[0] != "sigma1" ||
+		!strings.Contains(a.Indistinct[0].Reason, "standard error of sigma1 is 14") {
 		t.Errorf("%+v", a.Indistinct)
 	}
 	for i, want := range []bool{true, true, false} {

@@ -90,7 +90,8 @@ func TestAEPFromMembers(t *testing.T) {
 		return formula(func(theta, r []float64) { r[0], r[1] = theta[0]-50, theta[1]-0.5 })
 	}
 	var last *Checkpoint
-	a := AEP{Members: 8, Generations: 1, Start: true, InitialMembers: [][]float64{{9, 9}, {40, 0.25}, {1000, -0.75}}, Save: func(c *Checkpoint) { last = c }}
+	a := AEP{Members: 8, Generations: 1, Start: true, InitialMembers: [][]float64{{9, 9}, {40, 0.25}, {1000, -0.75}},
+		Save: func(c *Checkpoint) { last = c }}
 	if _, err := a.Search(t.Context(), p, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ func TestDragThatHardlyShows(t *testing.T) {
 			s.Jac, s.FreeParams, s.Measured = v, []int{0}, s.Residual
 			s.Params = make([]Param, 1)
 			s.Params[0].Name = "Fv"
-			list := []Suspect{{Kind: "drag", Expected: true, JudgedAlone: true, Columns: []func(int) float64{func(k int) float64 { return v[k] * math.Abs(v[k]) }}}}
+			list := []Suspect{{Kind: "drag", Expected: true, JudgedAlone: true,
+				Columns: []func(int) float64{func(k int) float64 { return v[k] * math.Abs(v[k]) }}}}
 			for range 40 { // others, of which nothing is there
 				x := make([]float64, n)
 				for k := range x {

@@ -15,7 +15,8 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
-	m := Motion{Rotary: rotary, Undriven: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces, Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend, LagWithin: s.LagWithin}
+	m := Motion{Rotary: rotary, Undriven: !driven, V: s.Velocity, X: s.Position, Force: make([]float64, len(s.Residual)), Pieces: s.Pieces,
+		Dt: s.Dt, RowTime: s.Dt, Bend: s.Bend, LagWithin: s.LagWithin}
 	for k, e := range s.Residual {
 		m.Force[k] = s.Measured[k] - e
 	}
@@ -25,7 +26,8 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	}
 	for j, i := range s.FreeParams {
 		name := bare(s.Params[i].Name)
-		m.Terms = append(m.Terms, MotionTerm{FreeIndex: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset", Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv", Column: func(k int) float64 { return s.Jac[k*p+j] }})
+		m.Terms = append(m.Terms, MotionTerm{FreeIndex: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset",
+			Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv", Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
 	return m.Suspects()
 }

@@ -460,7 +460,8 @@ func (x *explained) moveWith(sp *Suspect, b []float64, rows []int) []float64 {
 
 // effect says what a suspect does.
 func (sp *Suspect) effect(s *Solution, f finding, move []float64, harm map[string]float64, tries float64) Effect {
-	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, ParamMoves: map[string]float64{}}
+	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1),
+		Values: map[string]float64{}, ParamMoves: map[string]float64{}}
 	if f.waldStatistic > 0 {
 		l.Uncertainty = sp.Uncertainty + distuv.UnitNormal.Quantile(0.975)/math.Sqrt(f.waldStatistic)
 	}

@@ -130,7 +130,8 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Course {
 	if share > explains {
 		return nil
 	}
-	r := &Course{Mode: best.mode, Delay: best.delay, Phase: best.phase, Tau: best.tau, Gain: best.gain, Points: s.points(best.bows), Alternative: s.points(best.bows)}
+	r := &Course{Mode: best.mode, Delay: best.delay, Phase: best.phase, Tau: best.tau, Gain: best.gain, Points: s.points(best.bows),
+		Alternative: s.points(best.bows)}
 	r.Means = s.means(best)
 	var off, all float64
 	for i, bows := range best.bows {

@@ -403,7 +403,8 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	total := 0
 	for i := range r.parts {
 		p := &r.parts[i]
-		if p.row = total; i == 0 || parts[i-1].rec != p.rec || parts[i-1].start+parts[i-1].firstSample+parts[i-1].n*p.rowStep != p.start+p.firstSample {
+		if p.row = total; i == 0 || parts[i-1].rec != p.rec ||
+			parts[i-1].start+parts[i-1].firstSample+parts[i-1].n*p.rowStep != p.start+p.firstSample {
 			r.pieces, r.pieceRecord = append(r.pieces, total), append(r.pieceRecord, p.rec)
 		}
 		total += p.n
@@ -411,7 +412,8 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	for j := range r.w {
 		r.w[j] = make([]float64, total)
 	}
-	r.y, r.v, r.q, r.reversalDistance, r.fittedRows = make([]float64, total), make([]float64, total), make([]float64, total), make([]float64, total), make([]bool, total)
+	r.y, r.v, r.q, r.reversalDistance, r.fittedRows = make([]float64, total), make([]float64, total), make([]float64, total),
+		make([]float64, total), make([]bool, total)
 	fit.Parallel(len(parts), func(i int) {
 		p := &r.parts[i]
 		joint := m.joint(p.rec)

@@ -134,7 +134,8 @@ type Spec struct {
 // DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, at 1 kHz a fourth-order low-pass at 100 Hz
 // and every tenth sample) without slow rows and with the lag of the force as a parameter.
 func DefaultSpec() Spec {
-	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto, Intersample: BetweenAuto}
+	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto,
+		Intersample: BetweenAuto}
 }
 
 // At is s with what it leaves to the record, for one sampled at fs (Hz).

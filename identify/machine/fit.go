@@ -129,7 +129,8 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 		r.IV, iv = r.instruments(recs)
 		if s.Instruments == UseEstimate {
 			if iv == nil {
-				return nil, &record.Error{Msg: "no estimate by instrumental variables: " + r.IV.Failure, Hint: "Take least squares, by instruments.use: check or none, or record more motion."}
+				return nil, &record.Error{Msg: "no estimate by instrumental variables: " + r.IV.Failure,
+					Hint: "Take least squares, by instruments.use: check or none, or record more motion."}
 			}
 			r.sys, r.Values = iv, iv.theta
 		}

@@ -53,7 +53,8 @@ type dynamics struct {
 }
 
 func (r *Result) dynamics(theta []float64) *dynamics {
-	d := &dynamics{m: r.Model, timing: r.Base.timing, coefficients: make([]float64, multibody.BodyParams*r.Model.Bodies()), viscous: make([][2]float64, r.Model.NV()), coulomb: make([][2]float64, r.Model.NV())}
+	d := &dynamics{m: r.Model, timing: r.Base.timing, coefficients: make([]float64, multibody.BodyParams*r.Model.Bodies()),
+		viscous: make([][2]float64, r.Model.NV()), coulomb: make([][2]float64, r.Model.NV())}
 	add := func(c *Column, x float64) {
 		for side, sense := range []int{1, -1} {
 			switch {

@@ -77,7 +77,8 @@ func (l *lack) joint(joint int) {
 		if c.Joint != joint || c.Term != Viscous && c.Term != Coulomb && c.Term != Offset {
 			continue
 		}
-		m.Terms = append(m.Terms, fit.MotionTerm{FreeIndex: j, Name: r.Base.Name(k), Value: r.Values[k], Offset: c.Term == Offset, Friction: c.Term != Offset, Column: func(at int) float64 { return c.friction(m.V[at]) }})
+		m.Terms = append(m.Terms, fit.MotionTerm{FreeIndex: j, Name: r.Base.Name(k), Value: r.Values[k], Offset: c.Term == Offset,
+			Friction: c.Term != Offset, Column: func(at int) float64 { return c.friction(m.V[at]) }})
 	}
 	for _, sp := range m.Suspects() {
 		if r.Spec.Passive[joint] && ofDrive[sp.Kind] {

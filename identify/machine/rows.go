@@ -46,7 +46,8 @@ type filters struct {
 
 func (s Spec) filters(dt float64) filters {
 	fs := 1 / dt
-	f := filters{dt: dt, positionLowpass: filter.Butterworth(s.Order, s.Cutoff, fs), halfBandLowpass: filter.Butterworth(s.Order, calmShare*s.Cutoff, fs), rowStep: s.Decimate}
+	f := filters{dt: dt, positionLowpass: filter.Butterworth(s.Order, s.Cutoff, fs),
+		halfBandLowpass: filter.Butterworth(s.Order, calmShare*s.Cutoff, fs), rowStep: s.Decimate}
 	if s.Decimate > 1 {
 		f.sidesLowpass = filter.Chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
 	}
@@ -166,7 +167,8 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 	var list []int
 	for i, r := range recs {
 		if n := f.count(r[0].Len()); n < 2 {
-			p.omittedRecordings = append(p.omittedRecordings, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", nameOf(r[0]), r[0].Len(), s.Trim))
+			p.omittedRecordings = append(p.omittedRecordings,
+				fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", nameOf(r[0]), r[0].Len(), s.Trim))
 			continue
 		}
 		list = append(list, i)
@@ -290,7 +292,8 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 	}
 	out := make([]block, nv)
 	for i := range out {
-		bl := block{joint: i, speed: way[i], y: f.side(f.positionLowpass.ZeroPhase(b.timing.shifted(i, r[i]))), q: f.rows(q[i]), v: f.rows(v[i]), w: make([][]float64, len(b.Pivot))}
+		bl := block{joint: i, speed: way[i], y: f.side(f.positionLowpass.ZeroPhase(b.timing.shifted(i, r[i]))), q: f.rows(q[i]), v: f.rows(v[i]),
+			w: make([][]float64, len(b.Pivot))}
 		for k, c := range b.Pivot {
 			x := w[i*len(b.Pivot)+k]
 			if x == nil {

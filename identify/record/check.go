@@ -203,12 +203,14 @@ func (c *checker) channels() []signal {
 func (c *checker) isUsable() bool {
 	d, ok := c.d, true
 	if !(d.Dt > 0) || math.IsInf(d.Dt, 0) || d.Len() < 2 {
-		c.addFinding("empty", Fatal, "", float64(d.Len()), "samples", "Record longer.", "%d samples at intervals of %g s cannot be judged", d.Len(), d.Dt)
+		c.addFinding("empty", Fatal, "", float64(d.Len()), "samples", "Record longer.", "%d samples at intervals of %g s cannot be judged",
+			d.Len(), d.Dt)
 		return false
 	}
 	for _, s := range c.channels() {
 		if len(s.x) != d.Len() {
-			c.addFinding("length", Fatal, s.name, float64(len(s.x)), "samples", "All channels of a record must be of one length.", "%s has %d samples, the record %d", s.name, len(s.x), d.Len())
+			c.addFinding("length", Fatal, s.name, float64(len(s.x)), "samples", "All channels of a record must be of one length.",
+				"%s has %d samples, the record %d", s.name, len(s.x), d.Len())
 			ok = false
 		}
 		if k := slices.IndexFunc(s.x, func(x float64) bool { return !numeric.IsFinite(x) }); k >= 0 {
@@ -223,13 +225,15 @@ func (c *checker) isUsable() bool {
 func (c *checker) clock() {
 	k, dt := c.d.Clock, c.d.Dt
 	if k.Resampled {
-		c.addFinding("resampled", Note, "time", k.Jitter, "", "", "values were interpolated at even times: recorded intervals scatter by %.2g %% rms, from %.4g to %.4g s", 100*k.Jitter, k.Shortest, k.Longest)
+		c.addFinding("resampled", Note, "time", k.Jitter, "", "",
+			"values were interpolated at even times: recorded intervals scatter by %.2g %% rms, from %.4g to %.4g s", 100*k.Jitter, k.Shortest, k.Longest)
 		if k.Bridged > 0 {
 			severity := Note
 			if float64(k.Invented) > 0.01*float64(c.d.Len()) {
 				severity = Warning
 			}
-			c.addFinding("gaps", severity, "time", float64(k.Invented), "samples", "", "%d gaps of up to %.3g s are filled with %d interpolated samples", k.Bridged, k.Longest, k.Invented)
+			c.addFinding("gaps", severity, "time", float64(k.Invented), "samples", "",
+				"%d gaps of up to %.3g s are filled with %d interpolated samples", k.Bridged, k.Longest, k.Invented)
 		}
 		return
 	}

@@ -118,7 +118,8 @@ func (c *checker) velocity(m *motion) {
 			"velocity does not follow from position: its integral explains %.0f %% of the way", 100*best.r2)
 		return
 	case best.r2 < 0.9:
-		c.addFinding("velocity-scale", Note, "velocity", best.r2, "", "", "velocity cannot be compared with position: there is too little motion above the noise")
+		c.addFinding("velocity-scale", Note, "velocity", best.r2, "", "",
+			"velocity cannot be compared with position: there is too little motion above the noise")
 		return
 	}
 	c.judge("velocity-scale", "velocity", "velocity, against the slope of the position,", best,
@@ -159,7 +160,8 @@ func (c *checker) velocityLag(m *motion, scale float64) {
 	if lag < 0 {
 		how = "earlier"
 	}
-	c.addFinding("velocity-lag", severity, "velocity", lag*m.d.Dt, "s", "A filter or a difference over past samples delays it: prefer the slope of the position, or shift the column.",
+	c.addFinding("velocity-lag", severity, "velocity", lag*m.d.Dt, "s",
+		"A filter or a difference over past samples delays it: prefer the slope of the position, or shift the column.",
 		"velocity comes %.3g s, %.1f samples, %s than the slope of the position", math.Abs(lag)*m.d.Dt, math.Abs(lag), how)
 }
 
@@ -282,6 +284,7 @@ func (c *checker) pulses() {
 		return
 	}
 	why := nameFactor(", ", 0.99*share, 1.01*share, c.o.Rotary)
-	c.addFinding("disturbance-scale", Fatal, "disturbance", share, "", "Check unit and sign of this column; if it has the unit of the command, give it the gain of the force.",
+	c.addFinding("disturbance-scale", Fatal, "disturbance", share, "",
+		"Check unit and sign of this column; if it has the unit of the command, give it the gain of the force.",
 		"the force is what a controller asks for and %.4g times the disturbance%s: want 1 where the disturbance was added to the command, 0 where it was not", share, why)
 }

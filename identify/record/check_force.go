@@ -277,12 +277,14 @@ func (c *checker) signs(b *balance) bool {
 	advice := "Check the sign of force and position: both count positive in one direction."
 	switch {
 	case gains && (negative || c.o.Static) && b.r2 > 0.3:
-		c.addFinding("force-sign", Fatal, "force", b.loss, "W", advice, "force has the wrong sign against the motion: inertia and friction both come out negative; %s", net)
+		c.addFinding("force-sign", Fatal, "force", b.loss, "W", advice,
+			"force has the wrong sign against the motion: inertia and friction both come out negative; %s", net)
 	case gains:
 		c.addFinding("force-power", Warning, "force", b.loss, "W", advice+" Otherwise something besides the recorded force moves the axis.",
 			"friction would come out negative, feeding %.3g W to the axis; %s", -b.loss, net)
 	case negative && b.r2 > 0.5:
-		c.addFinding("inertia-sign", Warning, "force", mass, unit, "Check the signs of position and velocity, and the timing of the force; a load may be missing in the model.",
+		c.addFinding("inertia-sign", Warning, "force", mass, unit,
+			"Check the signs of position and velocity, and the timing of the force; a load may be missing in the model.",
 			"a plain regression gives a negative inertia, %.3g ± %.2g", mass, se)
 	default:
 		c.addFinding("power", Note, "force", b.meanPower, "W", "", "%s", net)
@@ -295,6 +297,7 @@ func (c *checker) signs(b *balance) bool {
 func (c *checker) inertia(b *balance) {
 	unit := c.o.unit("kg")
 	if mass, se := b.mass(); !(mass > 4*se) {
-		c.addFinding("inertia-excitation", Note, "", mass, unit, "Accelerate harder if the inertia is wanted; otherwise fix it.", "the motion hardly shows an inertia: %.3g ± %.2g %s", mass, se, unit)
+		c.addFinding("inertia-excitation", Note, "", mass, unit, "Accelerate harder if the inertia is wanted; otherwise fix it.",
+			"the motion hardly shows an inertia: %.3g ± %.2g %s", mass, se, unit)
 	}
 }

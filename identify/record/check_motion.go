@@ -87,22 +87,26 @@ func (c *checker) quantum(m *motion) {
 		if c.o.SmallMotion {
 			advice = "Use a finer sensor."
 		}
-		c.addFinding("resolution", Warning, "position", m.q, u, advice, "position counts in steps of %.3g %s: the whole motion is %.0f of them", m.q, u, steps)
+		c.addFinding("resolution", Warning, "position", m.q, u, advice, "position counts in steps of %.3g %s: the whole motion is %.0f of them",
+			m.q, u, steps)
 		return
 	}
 	if c.o.Presliding > 0 {
 		steps := c.o.Presliding / m.q
 		switch {
 		case steps < 3:
-			c.addFinding("resolution", Warning, "position", steps, "steps", "Fix the bristle stiffness, or use a law without bristles: presliding is not in these data.",
+			c.addFinding("resolution", Warning, "position", steps, "steps",
+				"Fix the bristle stiffness, or use a law without bristles: presliding is not in these data.",
 				"presliding, %.3g %s, is %.2g steps of the position (%.3g %s): bristle stiffness and damping cannot be seen", c.o.Presliding, u, steps, m.q, u)
 		case steps < 10:
-			c.addFinding("resolution", Warning, "position", steps, "steps", "Expect wide intervals of the bristle parameters; a finer sensor narrows them.",
+			c.addFinding("resolution", Warning, "position", steps, "steps",
+				"Expect wide intervals of the bristle parameters; a finer sensor narrows them.",
 				"presliding, %.3g %s, is only %.2g steps of the position (%.3g %s)", c.o.Presliding, u, steps, m.q, u)
 		}
 		return
 	}
-	c.addFinding("resolution", Note, "position", m.q, u, "", "position counts in steps of %.3g %s: a law with bristles wants a presliding of ten steps at least, FS/σ0 > %.2g %s", m.q, u, 10*m.q, u)
+	c.addFinding("resolution", Note, "position", m.q, u, "",
+		"position counts in steps of %.3g %s: a law with bristles wants a presliding of ten steps at least, FS/σ0 > %.2g %s", m.q, u, 10*m.q, u)
 }
 
 // excitation judges the motion of all pieces together.
@@ -147,7 +151,8 @@ func (c *checker) excitation(all []*motion) {
 		}
 	}
 	moving := forward + backward
-	c.addFinding("motion", Note, "", top, u, "", "%d reversals, up to %.3g %s forward and %.3g backward, at rest %.0f %% of the time", reversals, up, u, down, 100*float64(resting)/float64(samples))
+	c.addFinding("motion", Note, "", top, u, "", "%d reversals, up to %.3g %s forward and %.3g backward, at rest %.0f %% of the time",
+		reversals, up, u, down, 100*float64(resting)/float64(samples))
 	if moving < 20 {
 		advice := "Move further, or record with a finer sensor."
 		if c.o.SmallMotion {

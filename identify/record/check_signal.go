@@ -37,7 +37,8 @@ func (c *checker) signals() {
 		c.band(s)
 		c.bits(s)
 		if lo := slices.Min(s.x); s.name == "load" && lo < 0 {
-			c.addFinding("load-sign", Warning, s.name, lo, s.unit, "Count the normal load positive where it presses; take off the zero of the sensor.", "load falls to %.4g N: a contact cannot pull", lo)
+			c.addFinding("load-sign", Warning, s.name, lo, s.unit,
+				"Count the normal load positive where it presses; take off the zero of the sensor.", "load falls to %.4g N: a contact cannot pull", lo)
 		}
 	}
 }
@@ -96,10 +97,12 @@ func (c *checker) saturated(s signal) {
 		}
 	}
 	if len(levels) <= 20 {
-		c.addFinding("levels", Note, s.name, float64(len(levels)), "", "", "%s takes %d values only: a stepped command, whose extremes need no limit", s.name, len(levels))
+		c.addFinding("levels", Note, s.name, float64(len(levels)), "", "",
+			"%s takes %d values only: a stepped command, whose extremes need no limit", s.name, len(levels))
 		return
 	}
-	c.addFinding("saturation", Warning, s.name, share, "", "Keep the drive below its limit, or leave these parts out: there the true value is not the recorded one.",
+	c.addFinding("saturation", Warning, s.name, share, "",
+		"Keep the drive below its limit, or leave these parts out: there the true value is not the recorded one.",
 		"%.1f %% of the samples of %s rest at its extreme (%s %s)", 100*share, s.name, strings.Join(at, " or "), s.unit)
 }
 
@@ -141,7 +144,8 @@ func (c *checker) checkRepetition(s signal) {
 	if share > 0.3 {
 		severity = Warning
 	}
-	c.addFinding("held", severity, s.name, rate, "Hz", "Record faster, or decimate to this rate; as it stands the value is old by up to a sampling interval of its own.",
+	c.addFinding("held", severity, s.name, rate, "Hz",
+		"Record faster, or decimate to this rate; as it stands the value is old by up to a sampling interval of its own.",
 		"%.0f %% of the samples of %s repeat the one before while it moves: it is renewed at about %.4g Hz, not at %.4g Hz", 100*share, s.name, rate, 1/c.d.Dt)
 }
 
@@ -241,7 +245,8 @@ func (c *checker) counts(s signal) {
 	span := numeric.Span(s.x)
 	whole := span >= 20 && !slices.ContainsFunc(s.x, func(x float64) bool { return x != math.Trunc(x) })
 	if whole {
-		c.addFinding("counts", Warning, s.name, span, s.unit, "Counts of an encoder? Give the gain of the column, the length or angle of one count.",
+		c.addFinding("counts", Warning, s.name, span, s.unit,
+			"Counts of an encoder? Give the gain of the column, the length or angle of one count.",
 			"every value of %s is a whole number of %s, over a range of %g", s.name, s.unit, span)
 	}
 	if !c.o.Rotary {

@@ -29,9 +29,11 @@ func (c *checker) rate() {
 	switch {
 	case c.o.Static:
 	case dt > 1/doubtfulRate:
-		c.addFinding("time-unit", Fatal, "time", 1/dt, "Hz", timeAdvice, "a sample every %.4g s, a rate of %.2g Hz: the times look like ms or µs that are taken for s", dt, 1/dt)
+		c.addFinding("time-unit", Fatal, "time", 1/dt, "Hz", timeAdvice,
+			"a sample every %.4g s, a rate of %.2g Hz: the times look like ms or µs that are taken for s", dt, 1/dt)
 	case dt < 1/possibleRate:
-		c.addFinding("time-unit", Fatal, "time", 1/dt, "Hz", timeAdvice, "a sample every %.4g s, a rate of %.2g Hz: the times look like s that are taken for ms or µs", dt, 1/dt)
+		c.addFinding("time-unit", Fatal, "time", 1/dt, "Hz", timeAdvice,
+			"a sample every %.4g s, a rate of %.2g Hz: the times look like s that are taken for ms or µs", dt, 1/dt)
 	}
 }
 
@@ -62,14 +64,17 @@ func (c *checker) pace(b *balance, rows *balanceRows, dt float64) {
 	}
 	switch {
 	case pace < slowMotion && mass*acceleration > goodPart*numeric.RMS(rows.force):
-		c.addFinding("time-unit", Fatal, "time", pace, "Hz", timeAdvice, "the motion swings at about %.2g Hz, and still its inertia, %.3g %s, is %.0f %% of the force: are the times ms or µs that are "+
-			"taken for s? With ms it would be %.3g %s", pace, mass, unit, 100*mass*acceleration/numeric.RMS(rows.force), mass*1e-6, unit)
+		c.addFinding("time-unit", Fatal, "time", pace, "Hz", timeAdvice,
+			"the motion swings at about %.2g Hz, and still its inertia, %.3g %s, is %.0f %% of the force: are the times ms or µs that are "+
+				"taken for s? With ms it would be %.3g %s", pace, mass, unit, 100*mass*acceleration/numeric.RMS(rows.force), mass*1e-6, unit)
 	case pace > fastMotion && acceleration > most:
-		c.addFinding("time-unit", Fatal, "time", acceleration, c.o.unit("m/s²"), timeAdvice, "accelerations of %.2g %s, which no drive makes: are the times s that are taken for ms or µs? "+
-			"The inertia, %.3g %s, would be %.3g %s", acceleration, c.o.unit("m/s²"), mass, unit, mass*1e6, unit)
+		c.addFinding("time-unit", Fatal, "time", acceleration, c.o.unit("m/s²"), timeAdvice,
+			"accelerations of %.2g %s, which no drive makes: are the times s that are taken for ms or µs? "+
+				"The inertia, %.3g %s, would be %.3g %s", acceleration, c.o.unit("m/s²"), mass, unit, mass*1e6, unit)
 	case pace > briskMotion:
-		c.addFinding("time-unit", Warning, "time", pace, "Hz", timeAdvice, "the motion swings at about %.3g Hz, sampled at %.3g Hz: are the times minutes that are taken for s? "+
-			"The inertia, %.3g %s, would be %.3g %s", pace, 1/dt, mass, unit, mass*3600, unit)
+		c.addFinding("time-unit", Warning, "time", pace, "Hz", timeAdvice,
+			"the motion swings at about %.3g Hz, sampled at %.3g Hz: are the times minutes that are taken for s? "+
+				"The inertia, %.3g %s, would be %.3g %s", pace, 1/dt, mass, unit, mass*3600, unit)
 	}
 }
 

@@ -11,7 +11,8 @@ var levelTable = Mapping{SteadyLevels: true, Velocity: Column{Name: "v", Unit: "
 func TestTableOfSteadyFriction(t *testing.T) {
 	text := "v,f,sd,n\n-20,-3,0.4,16\n10,2,0.2,4\n"
 	d := pieces(t, text, levelTable)[0]
-	if !d.SteadyLevels || d.Len() != 2 || d.Dt != 0 || d.Velocity[0] != -0.02 || d.Force[1] != 2 || d.ForceError[0] != 0.2 || d.ForceError[1] != 0.2 || d.Count[0] != 16 {
+	if !d.SteadyLevels || d.Len() != 2 || d.Dt != 0 || d.Velocity[0] != -0.02 || d.Force[1] != 2 || d.ForceError[0] != 0.2 ||
+		d.ForceError[1] != 0.2 || d.Count[0] != 16 {
 		t.Errorf("%+v", d)
 	}
 	// without a count the deviation is that of the mean, which is said; without both nothing is known
@@ -35,7 +36,8 @@ func TestTableOfSteadyFriction(t *testing.T) {
 			t.Errorf("%q: %v, want %q", bad, err, says)
 		}
 	}
-	if _, err := piecesOf("v,f\n1,2\n", Mapping{SteadyLevels: true, Velocity: Column{Name: "v"}}); err == nil || !strings.Contains(err.Error(), "needs the force") {
+	if _, err := piecesOf("v,f\n1,2\n", Mapping{SteadyLevels: true, Velocity: Column{Name: "v"}}); err == nil ||
+		!strings.Contains(err.Error(), "needs the force") {
 		t.Errorf("no force: %v", err)
 	}
 }

@@ -236,18 +236,22 @@ func (c *checker) levels() {
 		speeds[math.Abs(v)] = true
 	}
 	n := len(d.Velocity)
-	c.addFinding("levels", Note, "", float64(n), "levels", "", "a table of %d levels of constant speed, %d forward and %d backward, at %d speeds", n, forward, backward, len(speeds))
+	c.addFinding("levels", Note, "", float64(n), "levels", "",
+		"a table of %d levels of constant speed, %d forward and %d backward, at %d speeds", n, forward, backward, len(speeds))
 	if moving := forward + backward; moving < n {
-		c.addFinding("rest", Warning, "velocity", float64(n-moving), "levels", "Take them out of the table.", "%d levels have no velocity: at rest the force says only that friction is larger", n-moving)
+		c.addFinding("rest", Warning, "velocity", float64(n-moving), "levels", "Take them out of the table.",
+			"%d levels have no velocity: at rest the force says only that friction is larger", n-moving)
 	}
 	if 2*against > n {
-		c.addFinding("force-sign", Fatal, "force", float64(against), "levels", "Count force and velocity positive in one direction.", "at %d of %d levels the force drives backward: the wrong sign of force or velocity", against, n)
+		c.addFinding("force-sign", Fatal, "force", float64(against), "levels", "Count force and velocity positive in one direction.",
+			"at %d of %d levels the force drives backward: the wrong sign of force or velocity", against, n)
 	}
 	if n > 0 && (forward == 0 || backward == 0) {
 		c.addFinding("one-direction", Warning, "", 0, "", "Measure both ways; otherwise fix the offset and use a law without direction.",
 			"all levels move one way: a Coulomb force and a constant offset cannot be told apart")
 	}
 	if len(speeds) < 3 {
-		c.addFinding("one-speed", Warning, "", float64(len(speeds)), u, "Measure at several speeds, a decade apart at best.", "%d speeds: Coulomb and viscous friction cannot be told from a fall at slow speeds", len(speeds))
+		c.addFinding("one-speed", Warning, "", float64(len(speeds)), u, "Measure at several speeds, a decade apart at best.",
+			"%d speeds: Coulomb and viscous friction cannot be told from a fall at slow speeds", len(speeds))
 	}
 }

@@ -44,7 +44,8 @@ func (p *problem) pieces() (list []int) {
 }
 
 func (p *problem) solver() *fit.Problem {
-	return &fit.Problem{Params: p.params, Rows: p.rows, NewEvaluator: func() fit.Evaluator { return &evaluator{p: p} }, Horizon: func(share float64) *fit.Problem { return p.shortened(share).solver() }}
+	return &fit.Problem{Params: p.params, Rows: p.rows, NewEvaluator: func() fit.Evaluator { return &evaluator{p: p} },
+		Horizon: func(share float64) *fit.Problem { return p.shortened(share).solver() }}
 }
 
 // shortened is the problem on the first share of every recording.

@@ -235,7 +235,8 @@ func (p *problem) begin(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 	own := *p
 	own.params, own.fixedStart = p.params[:len(p.spec.Params)], true
 	lm.MaxIterations, lm.CostTol, lm.OffsetTol = fewIterations, draftTol, math.Sqrt(draftTol)
-	m := fit.MultiStart{LM: lm, Starts: p.spec.Starts, Draws: draws, ExtraStarts: [][]float64{fit.Values(own.params)}, Seed: p.spec.Seed, Workers: p.spec.Workers}
+	m := fit.MultiStart{LM: lm, Starts: p.spec.Starts, Draws: draws, ExtraStarts: [][]float64{fit.Values(own.params)}, Seed: p.spec.Seed,
+		Workers: p.spec.Workers}
 	draft, err := m.Fit(ctx, own.solver(), watch)
 	if err != nil || len(p.params) == len(own.params) {
 		return draft, err

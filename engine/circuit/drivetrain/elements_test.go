@@ -29,7 +29,8 @@ func TestElementsCloseAndConverge(t *testing.T) {
 			return pair(t, &Shaft{Label: "s", Twist: Twist{A: 0, B: 1, Ratio: 3}, K: 40, C: 0.05}, 0.5, 0.2)
 		}, [2]float64{3, -1}, 1e-5, 1.9},
 		{"shaft behind a lossy mesh", func() *Train {
-			return pair(t, &Shaft{Label: "s", Twist: Twist{A: 0, B: 1, Ratio: 3}, K: 40, C: 0.05, Mesh: &Mesh{Efficiency: 0.8, BackEfficiency: 0.6, Speed: 0.1}}, 0.5, 0.2)
+			return pair(t, &Shaft{Label: "s", Twist: Twist{A: 0, B: 1, Ratio: 3}, K: 40, C: 0.05,
+				Mesh: &Mesh{Efficiency: 0.8, BackEfficiency: 0.6, Speed: 0.1}}, 0.5, 0.2)
 		}, [2]float64{3, -1}, 1e-3, 0.9},
 		{"backlash", func() *Train {
 			return pair(t, &Contact{Label: "c", Twist: Twist{A: 0, B: 1, Ratio: 2}, Stops: plant.Stops{Travel: [2]float64{-0.05, 0.05}, Stiffness: 300, Loss: 0.2}}, 0.5, 0.2)

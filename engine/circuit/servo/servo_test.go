@@ -22,7 +22,8 @@ func Example() {
 		&circuit.DC{Name: "motor", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}},
 	}})
 	p, _ := servo.New("circuit", c, 1, []servo.Controller{{Name: "current", PID: control.PID{Kp: 20, Ki: 1e4, Limit: 24}, Channels: []servo.Channel{{
-		Measured: servo.Measured{Quantity: servo.State, State: "motor.current"}, Reference: reference.Constant(2), To: servo.Target{Source: supply}, Unit: "V"}}}})
+		Measured: servo.Measured{Quantity: servo.State, State: "motor.current"}, Reference: reference.Constant(2),
+		To: servo.Target{Source: supply}, Unit: "V"}}}})
 	const h, inertia = 1e-3, 1e-3 // s, kg·m²
 	q, v := []float64{0}, []float64{0}
 	z, zn := make([]float64, len(p.States())), make([]float64, len(p.States()))
@@ -48,7 +49,8 @@ func loop(t *testing.T, pid control.PID, every float64, want reference.Generator
 	t.Helper()
 	supply := new(circuit.Held)
 	c, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{
-		&circuit.VoltageSource{Name: "supply", FromNode: "a", ToNode: "0", U: supply}, &circuit.Inductor{Name: "coil", FromNode: "a", ToNode: "0", L: 1e-3, R: 1}}})
+		&circuit.VoltageSource{Name: "supply", FromNode: "a", ToNode: "0", U: supply},
+		&circuit.Inductor{Name: "coil", FromNode: "a", ToNode: "0", L: 1e-3, R: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func TestFieldLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	channel := func(name string, want float64, to *circuit.Held) servo.Channel {
-		return servo.Channel{Measured: servo.Measured{Quantity: servo.State, State: "m." + name + ".current"}, Reference: reference.Constant(want), To: servo.Target{Source: to}, Name: name}
+		return servo.Channel{Measured: servo.Measured{Quantity: servo.State, State: "m." + name + ".current"},
+			Reference: reference.Constant(want), To: servo.Target{Source: to}, Name: name}
 	}
 	p, err := servo.New("circuit", c, 1, []servo.Controller{{Name: "field", PID: control.PID{Kp: 10, Limit: 20}, Rotor: &rotor, Channels: []servo.Channel{channel("d", 1, ud), channel("q", 2.5, uq)}}})
 	if err != nil {
@@ -143,7 +146,8 @@ func TestFieldLimit(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	a, b := new(circuit.Held), new(circuit.Held)
 	one := func(name string, want reference.Generator, to servo.Target) servo.Controller {
-		return servo.Controller{Name: name, PID: control.PID{Kp: 1}, Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.Speed}, Reference: want, To: to}}}
+		return servo.Controller{Name: name, PID: control.PID{Kp: 1},
+			Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.Speed}, Reference: want, To: to}}}
 	}
 	rate := one("r", a, servo.Target{})
 	rate.Kd = 1
@@ -153,7 +157,8 @@ func TestRefuses(t *testing.T) {
 		"reference: missing":          {one("x", nil, servo.Target{})},
 		"target: axis 1, want 0 to 0": {one("x", a, servo.Target{Axis: 1})},
 		"kd: acts on the rate":        {rate},
-		"no current or voltage":       {{Name: "x", PID: control.PID{Kp: 1}, Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.State, State: "i"}, Reference: a}}}},
+		"no current or voltage": {{Name: "x", PID: control.PID{Kp: 1},
+			Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.State, State: "i"}, Reference: a}}}},
 	} {
 		if _, err := servo.New("p", nil, 1, list); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -454,7 +454,8 @@ func (m *mjcfReader) equality(e *element) {
 	world := func(p place) multibody.Pose {
 		k, _ := model.Frame(p.body)
 		turn, at := model.FramePose(d, k)
-		return multibody.Pose{P: at, R: fromAxes(r3.Vec{X: turn[0][0], Y: turn[1][0], Z: turn[2][0]}, r3.Vec{X: turn[0][1], Y: turn[1][1], Z: turn[2][1]})}.Compose(p.pose)
+		return multibody.Pose{P: at, R: fromAxes(r3.Vec{X: turn[0][0], Y: turn[1][0], Z: turn[2][0]},
+			r3.Vec{X: turn[0][1], Y: turn[1][1], Z: turn[2][1]})}.Compose(p.pose)
 	}
 	inverse := func(p multibody.Pose) multibody.Pose {
 		g := quat.Conj(p.R)

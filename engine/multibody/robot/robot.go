@@ -73,7 +73,8 @@ func readFrom(in io.Reader, open opener) (*Robot, error) {
 			return nil, err
 		}
 	}
-	r := &reader{robot: Robot{Joints: map[string]string{}, Name: root.text("name")}, ignored: map[string]int{}, usedNames: map[string]bool{multibody.Ground: true}}
+	r := &reader{robot: Robot{Joints: map[string]string{}, Name: root.text("name")}, ignored: map[string]int{},
+		usedNames: map[string]bool{multibody.Ground: true}}
 	switch root.name {
 	case "robot":
 		r.robot.Format = "URDF"

@@ -368,7 +368,8 @@ func TestDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, head := range []string{`<?xml version="0.0" ?>`, "<?xml version='1.1' encoding='ISO-8859-1'?>\n", "\ufeff<?xml version=\"1.0\"\n encoding=\"utf-8\"?>", "\n \n<?xml version=\"1.0\"?>"} {
+	for _, head := range []string{`<?xml version="0.0" ?>`, "<?xml version='1.1' encoding='ISO-8859-1'?>\n",
+		"\ufeff<?xml version=\"1.0\"\n encoding=\"utf-8\"?>", "\n \n<?xml version=\"1.0\"?>"} {
 		got, err := Read(strings.NewReader(head + plain))
 		if err != nil {
 			t.Errorf("%q: %v", head, err)

@@ -55,7 +55,8 @@ func (c *Camera) Check(radius float64) []engine.Problem {
 		path  string
 		v     float64
 		limit float64
-	}{{"noise", c.Noise, 1}, {"hidden", c.Hidden, 1}, {"lost", c.Dropout, 1}, {"swapped", c.Swapped, 1}, {"most_error", c.MaxError, math.MaxFloat64}} {
+	}{{"noise", c.Noise, 1}, {"hidden", c.Hidden, 1}, {"lost", c.Dropout, 1}, {"swapped", c.Swapped, 1},
+		{"most_error", c.MaxError, math.MaxFloat64}} {
 		if !(s.v >= 0 && s.v <= s.limit) {
 			errs = append(errs, engine.Problemf(s.path, "%g, want 0 to %g", s.v, s.limit))
 		}
@@ -82,7 +83,8 @@ type lens struct {
 
 func newLens(c Camera, seed uint64) *lens {
 	n := len(c.Markers)
-	l := &lens{c: c, rng: rand.New(rand.NewPCG(seed, 0x62616c6c)), body: make([]r3.Vec, n), observed: make([]r3.Vec, n), weight: make([]float64, n)}
+	l := &lens{c: c, rng: rand.New(rand.NewPCG(seed, 0x62616c6c)), body: make([]r3.Vec, n), observed: make([]r3.Vec, n),
+		weight: make([]float64, n)}
 	for k := range l.body {
 		l.body[k] = vec(c.Markers[k])
 	}

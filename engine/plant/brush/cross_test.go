@@ -132,15 +132,16 @@ func TestRowsOfEventsAddUp(t *testing.T) {
 	d := drawSmooth(0.032, 1, true)
 	var n int
 	var face, torque, last float64
-	s, counts, err := d.make(t).RunEvents(context.Background(), EventRunOptions{Time: 0.012, Discard: -1, TraceInterval: 1e-3, Trace: func(r *EventSnapshot) {
-		n++
-		face += r.Face
-		torque += r.Torque
-		if math.Abs(r.T-float64(n)*1e-3) > 1e-12 {
-			t.Errorf("row %d at %g s", n, r.T)
-		}
-		last = r.Q[1]
-	}})
+	s, counts, err := d.make(t).RunEvents(context.Background(),
+		EventRunOptions{Time: 0.012, Discard: -1, TraceInterval: 1e-3, Trace: func(r *EventSnapshot) {
+			n++
+			face += r.Face
+			torque += r.Torque
+			if math.Abs(r.T-float64(n)*1e-3) > 1e-12 {
+				t.Errorf("row %d at %g s", n, r.T)
+			}
+			last = r.Q[1]
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,8 @@ func TestBarsDoNotCutIntoTheFace(t *testing.T) {
 		}
 	}
 	s := run(t, b.p, opt)
-	t.Logf("corners sink in by %.3g m at most; mean |dphi/dt| %.3g rad/s, most closed %d, unverified %g", deepest, s.MeanRate, s.MaxClosed, s.UnverifiedShare())
+	t.Logf("corners sink in by %.3g m at most; mean |dphi/dt| %.3g rad/s, most closed %d, unverified %g", deepest, s.MeanRate, s.MaxClosed,
+		s.UnverifiedShare())
 	if deepest == 0 || deepest > 50e-6 || s.Dropped > 0 {
 		t.Errorf("corners sink in by %g m, %d contacts without room", deepest, s.Dropped)
 	}

@@ -42,7 +42,8 @@ func TestEveryParameterHasAnEffect(t *testing.T) {
 			if err != nil {
 				return []float64{-1}
 			}
-			stats, _, err := b.RunEvents(context.Background(), EventRunOptions{Time: 0.006, Discard: -1, AdjustStart: func(q, u []float64) { u[0], u[1], u[2] = 0.2, 0.4-mu, 20 }})
+			stats, _, err := b.RunEvents(context.Background(),
+				EventRunOptions{Time: 0.006, Discard: -1, AdjustStart: func(q, u []float64) { u[0], u[1], u[2] = 0.2, 0.4-mu, 20 }})
 			if err != nil {
 				return []float64{-2}
 			}

@@ -169,7 +169,8 @@ func NewMachine(s MachineSpec) (*Machine, error) {
 		return nil, err
 	}
 	p := &s.Params
-	m := &Machine{s: s, supply: s.Supply, mean: NewAveraged(p), circ: p.Circuit(), line: Supply{Frequency: p.Motor.Frequency}, j: p.Motor.Inertia + s.LoadJ, averagedActive: s.AlwaysAveraged}
+	m := &Machine{s: s, supply: s.Supply, mean: NewAveraged(p), circ: p.Circuit(), line: Supply{Frequency: p.Motor.Frequency},
+		j: p.Motor.Inertia + s.LoadJ, averagedActive: s.AlwaysAveraged}
 	var err error
 	if m.comm, err = p.Commutation(); err != nil {
 		return nil, err

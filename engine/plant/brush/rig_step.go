@@ -266,5 +266,6 @@ func face(m *contact.Moreau) (force, moment float64) {
 }
 
 func (m *Material) drifts() bool {
-	return m.MuTemperature != 0 || m.MuCurrent != 0 || m.MuSpeed != 0 || m.StiffnessTemperature != 0 || m.EpsSpeed != 0 || m.Factors != Material{}.Factors
+	return m.MuTemperature != 0 || m.MuCurrent != 0 || m.MuSpeed != 0 || m.StiffnessTemperature != 0 || m.EpsSpeed != 0 ||
+		m.Factors != Material{}.Factors
 }

@@ -274,7 +274,8 @@ func TestMachineInARig(t *testing.T) {
 	spec.Name, spec.Supply = "shaft", [2]float64{-10, 20}
 	m := machine(t, spec)
 	r, err := plant.NewRig(m, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: math.Pi / 2048}, {Output: plant.OutCurrent}, {Output: plant.OutApplied}}},
-		plant.Event{StartTime: 1, Duration: 1, Setting: 0, To: 5}, plant.Event{StartTime: 1, Duration: 1, Setting: 1, To: 0.1}, plant.Event{StartTime: 1, Duration: 1, Setting: 2, To: 80})
+		plant.Event{StartTime: 1, Duration: 1, Setting: 0, To: 5}, plant.Event{StartTime: 1, Duration: 1, Setting: 1, To: 0.1},
+		plant.Event{StartTime: 1, Duration: 1, Setting: 2, To: 80})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,8 @@ func (r *eventful) trace() {
 		return
 	}
 	n := r.e.T - r.traced
-	s := EventSnapshot{T: r.e.T, Q: r.q, U: r.u, ContactForces: r.list, Face: r.mean.face / n, Holder: r.mean.holder / n, Spring: r.mean.spring / n, Torque: r.mean.torque / n, Friction: r.mean.friction / n}
+	s := EventSnapshot{T: r.e.T, Q: r.q, U: r.u, ContactForces: r.list, Face: r.mean.face / n, Holder: r.mean.holder / n,
+		Spring: r.mean.spring / n, Torque: r.mean.torque / n, Friction: r.mean.friction / n}
 	if r.b.speed < 0 {
 		s.Torque, s.Friction = -s.Torque, -s.Friction
 	}

@@ -68,7 +68,8 @@ func crank(t testing.TB, a plant.AxisSpec, watch ...string) *Plant {
 func TestFourBarTurns(t *testing.T) {
 	const torque, level, end = 0.4, 0.1, 0.5
 	spec := fourBar()
-	spec.Efforts, spec.Friction = []machine.Effort{{Joint: "crank", Generator: reference.Constant(torque)}}, []machine.Friction{{Joint: "crank", Law: &friction.Coulomb{Fc: level}}}
+	spec.Efforts, spec.Friction = []machine.Effort{{Joint: "crank", Generator: reference.Constant(torque)}},
+		[]machine.Friction{{Joint: "crank", Law: &friction.Coulomb{Fc: level}}}
 	m, err := machine.New(spec)
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,9 @@ func TestPlantWithController(t *testing.T) {
 	s := arm()
 	s.Parts = func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 		p, err := servo.New("hold", nil, axes, []servo.Controller{{Name: "hold", SamplePeriod: 2.5e-3,
-			PID:      control.PID{Kp: 20, Ki: 50, Kd: 1, Limit: 6},
-			Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.Position, Axis: 1}, Reference: reference.Sine{Tone: reference.Tone{Amplitude: 0.3, Frequency: 1}}, To: servo.Target{Axis: 1}}}}})
+			PID: control.PID{Kp: 20, Ki: 50, Kd: 1, Limit: 6},
+			Channels: []servo.Channel{{Measured: servo.Measured{Quantity: servo.Position, Axis: 1},
+				Reference: reference.Sine{Tone: reference.Tone{Amplitude: 0.3, Frequency: 1}}, To: servo.Target{Axis: 1}}}}})
 		return []drivetrain.Part{p}, err
 	}
 	end := func(n int) []float64 {

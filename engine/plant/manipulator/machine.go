@@ -189,7 +189,8 @@ func (k *Machine) pack(x []float64) {
 	copy(x[n+nc:], p.s.v[:n])
 	copy(x[2*n+nc:], p.s.vc)
 	r := x[2*(n+nc):]
-	r[restTime], r[restElement], r[restOpen], r[restLeft], r[restDependent] = p.t, float64(p.e+1), flag(!p.inContact), flag(p.offBeam), float64(p.w.m.freeJoints[max(0, p.dep)]+1)
+	r[restTime], r[restElement], r[restOpen], r[restLeft], r[restDependent] = p.t, float64(p.e+1), flag(!p.inContact), flag(p.offBeam),
+		float64(p.w.m.freeJoints[max(0, p.dep)]+1)
 	r[restForce], r[restLambda] = p.force, p.lambda[stages-1]
 	copy(r[restLaw:], p.s.z)
 }

@@ -128,7 +128,8 @@ func TestNoEquilibrium(t *testing.T) {
 			t.Errorf("a run without equilibrium: %q", c.want)
 		}
 	}
-	for _, o := range []Options{{}, {Duration: math.NaN()}, {Duration: 1, SampleInterval: -1}, {Duration: 1, Tolerance: 1}, {Duration: 1, Tolerance: 1e-15}} {
+	for _, o := range []Options{{}, {Duration: math.NaN()}, {Duration: 1, SampleInterval: -1}, {Duration: 1, Tolerance: 1},
+		{Duration: 1, Tolerance: 1e-15}} {
 		if _, err := model(t, Paper(1)).Run(context.Background(), o); err == nil {
 			t.Errorf("%+v was run", o)
 		}
@@ -141,7 +142,8 @@ func TestSingular(t *testing.T) {
 		p := Paper(1)
 		slider := p.Joints[2]
 		slider.Location, slider.Rest, slider.Drive = [2]float64{}, 0.25, nil
-		post := Joint{Kind: Revolute, Mass: 1, Inertia: 0.1, Location: [2]float64{0.2, -0.25 * math.Sin(lean)}, Drive: &Drive{Start: lean, Rate: 0.01, Ramp: 1}}
+		post := Joint{Kind: Revolute, Mass: 1, Inertia: 0.1, Location: [2]float64{0.2, -0.25 * math.Sin(lean)},
+			Drive: &Drive{Start: lean, Rate: 0.01, Ramp: 1}}
 		p.Joints, p.Tip = []Joint{post, slider}, [2]float64{}
 		m := model(t, p)
 		_, err := m.Run(context.Background(), Options{Duration: 0.01})

@@ -159,7 +159,8 @@ func TestPolhemusCosinesThatAreNone(t *testing.T) {
 			b = append(b, byte(math.Float32bits(x)), byte(math.Float32bits(x)>>8), byte(math.Float32bits(x)>>16), byte(math.Float32bits(x)>>24))
 		}
 		f := new(Frame)
-		if _, st := NewPolhemus([]Item{ItemPosition, ItemCosines}).Next(b, f); st != wire.Good || f.N != 1 || !f.S[0].Present.Contains(X) || f.S[0].Present.Contains(QW) != c.has {
+		if _, st := NewPolhemus([]Item{ItemPosition, ItemCosines}).Next(b, f); st != wire.Good || f.N != 1 || !f.S[0].Present.Contains(X) ||
+			f.S[0].Present.Contains(QW) != c.has {
 			t.Errorf("%s: %v, %+v", name, st, f.S[0].Present)
 		}
 	}
