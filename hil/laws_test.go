@@ -14,8 +14,11 @@ import (
 // the demo's rig, with elasto-plastic and Maxwell-slip friction, 20 seeds, in motions that turn round slowly. (In the demo's fast motion,
 // where reversals are short, what is left over is the delay of the voltage, and LuGre's own error may happen to meet it.)
 func TestTheLawOfTheContactCompensatesBest(t *testing.T) {
-	seeds := 20
-	if testing.Short() {
+	seeds := 7
+	switch {
+	case soak:
+		seeds = 20
+	case testing.Short():
 		seeds = 3
 	}
 	lugre := func() friction.Model { return demoLaw() }

@@ -286,9 +286,12 @@ func samplingSpec() estimator.KalmanSpec {
 func TestEstimateAgainstIdeal(t *testing.T) {
 	var w strings.Builder
 	w.WriteString("\n| lost |")
-	rates := []float64{50, 100, 200, 500, 1000, 2000, 5000, 10000}
-	if testing.Short() {
-		rates = []float64{50, 200, 1000}
+	rates := []float64{50, 200, 1000, 5000}
+	switch {
+	case soak:
+		rates = []float64{50, 100, 200, 500, 1000, 2000, 5000, 10000}
+	case testing.Short():
+		rates = rates[:3]
 	}
 	worst := 0.0
 	for i, p := range patterns {
