@@ -21,6 +21,7 @@ func inkOf(canvas string) string {
 // The ball of the example on the page in a real browser: it turns, its path grows, the friction appears with its interval; a rig without an
 // axis shows no friction over velocity.
 func TestDaemonBallPage(t *testing.T) {
+	inPairs(t)
 	path := peer.Program(t, "chromium", "chromium")
 	d := startRun(t, ballFile(t), "--no-record")
 	ctx := openPage(t, path, d.ready.Page, 900, 2*time.Minute)

@@ -118,6 +118,7 @@ func TestDaemonOutlivesItsStarter(t *testing.T) {
 // A log that nobody reads holds nothing up: orders are answered, rows recorded, the run ends. The log of a run whose reader comes back says
 // what is missing.
 func TestDaemonLogUnread(t *testing.T) {
+	inPairs(t)
 	dir, file := t.TempDir(), tolerant(t, "virtual") // a rig of its own, which busy tests beside this one do not starve
 	r, w, err := os.Pipe()
 	if err != nil {

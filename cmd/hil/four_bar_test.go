@@ -91,6 +91,7 @@ func linkageOf(phi, omega, alpha float64) (rocker, torque float64) {
 // configs/four-bar-rig.yaml turns its linkage. What MQTT says of it is what the geometry and Lagrange's equation say of the motion that it is led along, the model
 // that runs ahead on the voltage stays near, and a replay repeats every row.
 func TestDaemonFourBarExample(t *testing.T) {
+	inPairs(t)
 	if testing.Short() {
 		t.Skip("drives a rig for three seconds")
 	}

@@ -68,6 +68,7 @@ func valuesOf(t *testing.T, result string) map[string]float64 {
 // configs/stage.yaml follows its reference on a current drive, and identification finds mass and friction of its plant in the recording,
 // which the plant has by another law than the model.
 func TestDaemonStageExample(t *testing.T) {
+	inPairs(t)
 	if testing.Short() {
 		t.Skip("drives a rig for eight seconds")
 	}
@@ -102,6 +103,7 @@ func TestDaemonStageExample(t *testing.T) {
 // model by what gravity and the other joint do to them. With the equations of the arm fed forward they follow at least three times
 // closer.
 func TestDaemonTwoLinkExample(t *testing.T) {
+	inPairs(t)
 	if testing.Short() {
 		t.Skip("drives two rigs for six seconds")
 	}
@@ -167,6 +169,7 @@ func findArm(t *testing.T, run string) {
 // The pendulum of configs/pendulum-rig.yaml is only watched: nothing is armed, and its estimated speed at the bottom is that of its energy
 // at the turning point before, ½J·v² = m·g·l·(1 − cos θ), less what friction takes on the way.
 func TestDaemonPendulumRigExample(t *testing.T) {
+	inPairs(t)
 	if testing.Short() {
 		t.Skip("watches a rig for four seconds")
 	}

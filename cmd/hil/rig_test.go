@@ -62,6 +62,7 @@ func startRigDaemon(t *testing.T, args ...string) (r daemon.RigReady, stop func(
 // The virtual rig is the same daemon with the plant in place of the controller: its page and its recording hold the truth, and by the
 // time of the rows that truth stands beside what a run on its port estimated.
 func TestDaemonRigRecordsTheTruth(t *testing.T) {
+	inPairs(t)
 	if testing.Short() {
 		t.Skip("drives a rig for some seconds")
 	}
