@@ -87,6 +87,30 @@ func TestBlockedShaft(t *testing.T) {
 	}
 }
 
+// A shaft that is held rigidly is pushed with 1.9 and 1.2·Fs at most, to both sides. Its contact does not give way, as that of one with so
+// much friction does: found, with the torque and the limit of 1.1·Fs where a current tells. At 0.95·Fs nothing tells it.
+func TestBlockedShaftBelowTwiceTheBreakAway(t *testing.T) {
+	const fs = 0.021
+	for _, times := range []float64{1.9, 1.2, 0.95} {
+		for _, current := range []bool{true, false} {
+			for _, side := range []float64{1, -1} {
+				ref := reference.Spec{Kind: "ramp", Velocity: 0.5 * side}
+				s := newShaft(t, benchOptions{seed: 4, ref: ref, fade: 0.3, limit: times * fs}, current)
+				s.block()
+				s.energise(t)
+				n := s.until(2000)
+				r := &s.ctl.row
+				switch want := map[bool]Cause{true: CauseBlocked, false: CauseFrozen}[current]; {
+				case times < 1.1 && n >= 0, times > 1.1 && (r.Cause != want || n < 0 || n > 400):
+					t.Errorf("%g·Fs, current %v, %+g: after %d ms %s", times, current, side, n, r.CauseText(&s.controller.schema))
+				case times > 1.1 && current && (math.Abs(r.Limit-1.1*fs) > 1e-9 || r.Value*side < r.Limit):
+					t.Errorf("%g·Fs, %+g: value %g, limit %g", times, side, r.Value, r.Limit)
+				}
+			}
+		}
+	}
+}
+
 // What stands, or hardly moves, and is not blocked.
 func TestNotBlocked(t *testing.T) {
 	const fs = 0.021
@@ -110,7 +134,7 @@ func TestNotBlocked(t *testing.T) {
 
 		approach float64 // rad/s
 	}{
-		{"blocked, and pushed with 1.9·Fs", reference.Spec{Kind: "ramp", Velocity: 0.5}, nil, 1, func(s shaft, ms int) { s.block() }, 1.9 * fs, 0},
+		{"twice the friction, and pushed with 1.9·Fs", reference.Spec{Kind: "ramp", Velocity: 0.5}, frictionTimes(2), 1, nil, 1.9 * fs, 0},
 		{"at rest under little torque", reference.Spec{Kind: "constant", Offset: 0.05}, nil, 1, nil, 0, 0},
 		{"a weight of 7·Fs", slow, load(7), 1, nil, 0, 0},
 		{"a weight of −7·Fs", slow, load(-7), 1, nil, 0, 0},

@@ -22,6 +22,11 @@ import (
 //
 // The number is frozen once the twin has moved for 0.1 s and gone 30 counts, or for 30 ms and gone 1000; each time is five samples at
 // least, and the age of a sample comes to it.
+//
+// Below frozenFs·Fs an axis with more friction than the file says stands as well. But no contact is rigid: what sticks gives way by ΔF/K
+// where the effort changes by ΔF. So where that has changed by so much that a contact of three times the stiffness of the law must have
+// shown three counts, and the number is the same, it is no friction that keeps it. A second twin then needs firmFs·Fs alone, and the
+// longer of the two times. A law without a stiffness has no such twin.
 type frozen struct {
 	s         *Spec
 	axisModel twin
@@ -44,11 +49,20 @@ type frozen struct {
 	v, travel   float64 // rad/s, rad  of the twin
 	travelTime  float64 // s    it moves
 	emf         backEMF // while the number is the same
+	meanPush    float64 // N·m  mean of the push since then, over shownMean: no contact follows what is faster …
+	minPush     float64 // N·m  … its smallest …
+	maxPush     float64 // N·m  … and its largest
+	firm        firmTwin
 	hint        Finding // of the newest position: see runaway
 }
 
+// firmTwin is the second twin: one that no friction keeps.
+type firmTwin struct{ v, travel, time float64 } // rad/s, rad, s
+
 const (
 	frozenFs     = 2     // break-away that an axis may need, in units of that of its law
+	firmFs       = 1.1   // … of one whose contact must have given way, and did not …
+	firmCounts   = 9     // counts  … by so much, as the law says: three, of a contact that is three times as stiff
 	patientTime  = 0.1   // s       longer than any delay between command and motion …
 	patientWay   = 30    // counts
 	quickTime    = 30e-3 // s       … and longer than those of a rig that is pushed so hard
@@ -105,7 +119,9 @@ func (f *frozen) effortAt(command, speed float64) float64 {
 }
 
 // forget begins anew, but for the load: the axis may carry it still.
-func (f *frozen) forget() { f.hasPosition, f.sum, f.pending, f.hint = false, 0, 0, Finding{} }
+func (f *frozen) forget() {
+	f.hasPosition, f.sum, f.pending, f.hint, f.meanPush = false, 0, 0, Finding{}, math.NaN()
+}
 
 // step takes a tick: the sample of the position, the command of the tick before, the current (A) where it is measured, and the load
 // (N·m) that the estimate and the law tell beside friction. It is the verdict so far, and what it will be if the axis leaves its limits
@@ -114,6 +130,7 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	if !k.Energised || !numeric.IsFinite(command) {
 		f.load, f.newestLoad, f.motion = 0, 0, 0
 		f.forget()
+		f.meanPush = 0 // what a drive that is off makes
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
@@ -129,7 +146,8 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	f.sum, f.pending, f.hint = 0, 0, Finding{}
 	f.stood += dt
 	if !f.hasPosition || !(math.Abs(p.Value-f.position) <= f.tolerance*(1+1e-9)) {
-		if f.hasPosition && numeric.IsFinite(load) {
+		moved := f.hasPosition
+		if moved && numeric.IsFinite(load) {
 			f.motion += f.stood
 			f.load += (f.newestLoad - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
 		}
@@ -137,10 +155,17 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 			f.newestLoad = load
 		}
 		f.hasPosition, f.position, f.stood, f.v, f.travel, f.travelTime = true, p.Value, 0, 0, 0, 0
+		if moved || math.IsNaN(f.meanPush) {
+			f.meanPush = f.push(command)
+		}
+		f.minPush, f.maxPush, f.firm = f.meanPush, f.meanPush, firmTwin{}
 		f.emf.forget()
 		return
 	}
+	f.meanPush += (f.push(command) - f.meanPush) * -math.Expm1(-dt/shownMean)
+	f.minPush, f.maxPush = min(f.minPush, f.meanPush), max(f.maxPush, f.meanPush)
 	dt = min(dt, 3*f.s.SamplePeriod) // what happened in a gap is not known
+	firm := f.stepFirm(command, dt)
 	f.v = f.twin(command, dt)
 	v := f.v
 	if f.current {
@@ -163,6 +188,13 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 	switch way := math.Abs(f.travel); {
 	case way > patientWay*f.counts && f.travelTime >= max(patientTime, least)+age, way > quickWay*f.counts &&
 		f.travelTime >= max(quickTime, least)+age:
+		bad, f.hint = found, found
+	case firm && f.firm.time >= max(patientTime, least)+age:
+		if found.Fault == Frozen {
+			found.Value = f.firm.travel
+		} else {
+			found.Limit = f.firmHold()
+		}
 		bad, f.hint = found, found
 	case way > patientWay*f.counts && f.travelTime >= least:
 		f.hint = found
@@ -202,7 +234,8 @@ func (e *backEMF) speed() float64 {
 // that the command makes would leave one that can be seen.
 func (f *frozen) standsStill(command float64) bool {
 	unsure := 0.05*math.Abs(command) + 0.1*f.s.Motor.BrushDrop
-	return f.current && math.Abs(f.emf.unseen) < unsure && f.s.Motor.K*math.Abs(f.v) > unsure
+	v := max(math.Abs(f.v), math.Abs(f.firm.v))
+	return f.current && math.Abs(f.emf.unseen) < unsure && f.s.Motor.K*v > unsure
 }
 
 // positionIsRight tells that the position is right, and something holds or throws the axis: the balance of the winding is kept at the
@@ -211,18 +244,48 @@ func (f *frozen) positionIsRight(missing float64) bool {
 	return f.current && 3*math.Abs(f.balance) < f.s.Motor.K*math.Abs(missing)
 }
 
+// stepFirm moves the second twin on by dt (s) of a command, and tells whether it has gone far enough.
+func (f *frozen) stepFirm(command, dt float64) bool {
+	t, w := &f.axisModel, &f.firm
+	if gave := (f.maxPush - f.minPush) * t.gives * stallFs; !(gave > firmCounts*f.tolerance*4*t.friction) || !(t.gives > 0) {
+		return false
+	}
+	w.v = t.nextSpeed(w.v, f.push(command), f.firmHold(), dt)
+	if w.v == 0 || w.v*w.travel < 0 {
+		w.travel, w.time = 0, 0
+	}
+	if w.v != 0 {
+		w.travel += dt * w.v
+		w.time += dt
+	}
+	return math.Abs(w.travel) > patientWay*f.counts
+}
+
+// firmHold (N·m) is what keeps the second twin.
+func (f *frozen) firmHold() float64 { return f.rest * firmFs / frozenFs }
+
+// push is the effort (N·m) of a command that neither the declared offset nor the load explains.
+func (f *frozen) push(command float64) float64 {
+	effort := f.effort(command)
+	push := effort - f.axisModel.offset
+	if p := effort - f.load; p*push <= 0 {
+		return 0
+	} else if math.Abs(p) < math.Abs(push) {
+		return p
+	}
+	return push
+}
+
 // twin is the speed (rad/s) that it has after dt (s) of a command.
 func (f *frozen) twin(command, dt float64) float64 {
 	if f.s.Drive == plant.VelocityDrive {
 		return math.Copysign(max(0, math.Abs(command)-f.hold), command)
 	}
-	effort := f.effort(command)
-	push := effort - f.axisModel.offset
-	if p := effort - f.load; p*push <= 0 {
-		push = 0
-	} else if math.Abs(p) < math.Abs(push) {
-		push = p
-	}
-	v := f.v + dt/f.axisModel.j*push
-	return math.Copysign(max(0, math.Abs(v)-dt/f.axisModel.j*f.hold), v)
+	return f.axisModel.nextSpeed(f.v, f.push(command), f.hold, dt)
+}
+
+// nextSpeed is the speed (rad/s) of a twin with speed v, dt (s) later, that is pushed, and held by so much (N·m).
+func (t *twin) nextSpeed(v, push, hold, dt float64) float64 {
+	v += dt / t.j * push
+	return math.Copysign(max(0, math.Abs(v)-dt/t.j*hold), v)
 }

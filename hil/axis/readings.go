@@ -25,6 +25,7 @@ type readings struct {
 	pending      float64             // s  … since the newest position
 	history      [numbers][3]float64 // the last three of a quantity: a single wild one is none
 	list         []comparison
+	response     response // of a velocity drive
 }
 
 // The numbers that are compared: the quantities, what is commanded, and the current that voltage and speed leave the winding.
@@ -118,6 +119,7 @@ func newReadings(s *Spec) readings {
 		}
 		add(c)
 	case plant.VelocityDrive:
+		r.response = response{limit: 0.1*top + 50*count/r.tau, resolution: count / r.tau}
 		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, frozenLimit: math.Inf(1),
 			minApartTime: 0.2, follows: true})
 		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureReading*top + 10*count/r.tau, share: 0.6, frozenLimit: math.Inf(1), minApartTime: 0.2, follows: true}) // a quarter of it
@@ -188,7 +190,11 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 	r.sum, r.pending = 0, 0
 	r.advance(p.Value, command, dt)
 	if dt > 3*r.s.SamplePeriod { // what happened in a gap is not known
+		r.response.forget()
 		return Finding{}
+	}
+	if found := r.response.step(r.mean[estimator.Position], r.mean[commanded], dt, r.s.SamplePeriod); found.Fault != Fine {
+		return found
 	}
 	for i := range r.list {
 		if found := r.judge(&r.list[i], dt, f); found.Fault != Fine {
@@ -207,6 +213,7 @@ func (r *readings) begin(position, command float64) {
 		r.history[q] = [3]float64{r.lastValue[q], r.lastValue[q], r.lastValue[q]}
 	}
 	r.mean[estimator.Position], r.mean[windingCurrent] = 0, 0
+	r.response.forget()
 	for i := range r.list { // what swung before swings no reading of now
 		c := &r.list[i]
 		if c.apartTime, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1); c.delays != nil {
