@@ -15,8 +15,9 @@ import (
 )
 
 // Parameters that were not searched are known, if the user says so, or assumed: values of the rig file, of a law, of the program. What is
-// assumed may be wrong. If the record shows that, the reason says so, as of anything that the model lacks; if it does not exclude it,
-// intervals hold what half of the value more or less would do.
+// assumed may be wrong. If the record shows that, the reason says so, as of anything that the model lacks. If it does not, a value lies
+// anywhere within half of itself, as far as the record allows that, and the intervals hold what that makes. Zero says that the model has no
+// such thing, as a model without drag has none: that counts where the record shows it.
 
 // assumedDoubt is by how much of its value a number may be wrong that nobody measured.
 const assumedDoubt = 0.5
@@ -36,6 +37,7 @@ func (j *job) assumed(s *fit.Solution) (list []*fit.Param) {
 // findAssumed looks for what other values of assumed parameters would do.
 func (r *Result) findAssumed(j *job, st *stage) {
 	var suspects []fit.Suspect
+	square, l := map[string]float64{}, (*fit.Linear)(nil)
 	for _, p := range j.assumed(st.sol) {
 		own, ok := r.Param(p.Name)
 		if !ok {
@@ -55,6 +57,15 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		bounds := [2]float64{-1, 1}
 		if p.Value == 0 {
 			bounds[0] = 0
+		} else {
+			if l == nil {
+				l = fit.NewLinear(st.sol)
+			}
+			move := l.Move(moved)
+			off := doubtLeft(l.RobustFactor(moved, move))
+			for k, i := range st.sol.Searched() {
+				square[st.sol.Params[i].Name] += math.Pow(off*move[k], 2)
+			}
 		}
 		suspects = append(suspects, fit.Suspect{Kind: "assumed value", Bounds: bounds, Columns: []func(int) float64{func(k int) float64 { return moved[k] }},
 			What:   fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
@@ -63,17 +74,24 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	if suspects == nil {
 		return
 	}
-	found, possible := fit.Unmodelled(st.sol, suspects, r.tolerance)
+	found, _ := fit.Unmodelled(st.sol, suspects, r.tolerance)
 	for _, l := range found {
 		r.addEffect(l)
 	}
-	for _, l := range append(found, possible...) { // either way: to first order the way is known, not where it ends
-		for i := range r.Parameters {
-			p := &r.Parameters[i]
-			by := math.Abs(l.ParamMoves[p.Name])
-			p.assumed = [2]float64{math.Min(p.assumed[0], -by), math.Max(p.assumed[1], by)}
-		}
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		p.assumedErr = math.Sqrt(square[p.Name])
 	}
+}
+
+// doubtLeft is the root mean square of how far a number is from what was assumed of it, which lies anywhere within ±1 before a record says
+// that it is best, with the standard error err: both are put together as normal distributions [GUM, 4.3.7].
+func doubtLeft(best, err float64) float64 {
+	weight := uniform * uniform / (uniform*uniform + err*err) // of the record
+	if math.IsInf(err, 0) {
+		return uniform
+	}
+	return math.Min(math.Hypot(weight*best, math.Sqrt(weight)*err), 1)
 }
 
 // findRounded takes in what rounding of a force, which depends on the force and is no noise, does to the values: along the rows of a

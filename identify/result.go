@@ -90,6 +90,7 @@ type Parameter struct {
 	rounded                 float64    // what rounding of the force moves the value by at most, either way
 	assumption              bool       // nobody gave it
 	givenErr                float64    // standard uncertainty that errors of known values make
+	assumedErr              float64    // that of assumed values
 	prior                   float64    // and that of priors
 	pulled                  float64    // by which priors moved the value from that of the record
 	weight                  float64    // of its own prior beside the record, 0 to 1
@@ -205,7 +206,7 @@ func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
 	if possible {
 		ci = widened(ci, p.possibleMove)
 	}
-	if other := math.Hypot(p.givenErr, p.prior); ci != nil && other > 0 { // by chance too: squares add up
+	if other := math.Hypot(math.Hypot(p.givenErr, p.assumedErr), p.prior); ci != nil && other > 0 { // by chance too: squares add up
 		return &[2]float64{p.Value - math.Hypot(p.Value-ci[0], normal95*other), p.Value + math.Hypot(ci[1]-p.Value, normal95*other)}
 	}
 	return ci
@@ -214,8 +215,8 @@ func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
 // combined is the standard error with what was assumed: as much larger than that of chance as the interval is.
 func (r *Result) combined(p *Parameter) *float64 {
 	se, ci := r.Err(p), r.random(p)
-	if se != nil && p.prior > 0 {
-		all := math.Hypot(*se, p.prior)
+	if other := math.Hypot(p.prior, p.assumedErr); se != nil && other > 0 {
+		all := math.Hypot(*se, other)
 		se = &all
 	}
 	if se == nil || ci == nil || p.assumed == [2]float64{} || !(ci[1] > ci[0]) {

@@ -33,6 +33,10 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 				suspects = fit.Likeliest(inverse, suspects)
 			}
 			suspects = st.onMotion(inverse, suspects, r.Residual.White || st.runs > 0 && st.runs < len(suspects))
+			if s.NoiseKnown && s.Blur == 0 { // the columns answer to a smoothed motion, which holds noise of the prediction errors around it
+				other := *s
+				other.Blur, s = inverse.Blur, &other
+			}
 		} else { // smoothing bends the motion most where it turns
 			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
 		}
