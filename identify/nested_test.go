@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hilrig/identify/axis"
+	"hilrig/identify/fit"
 	"hilrig/identify/independent"
 	"hilrig/identify/record"
 )
@@ -53,6 +54,24 @@ func TestASwingEndsNoWorseThanItsSpecialCases(t *testing.T) {
 				t.Errorf("seed %d, %s, by direction %v: %.5g m are left over, a special case leaves %.5g", seed, spec.Law, spec.Asymmetric, r.Fit.RMS, least)
 			}
 			least = min(least, r.Fit.RMS)
+		}
+	}
+}
+
+// While special cases are tried, which may take as long as the fit itself, those who wait see which one it is and how far it is.
+func TestSpecialCasesAreWatched(t *testing.T) {
+	d, _ := apart{1e4, 100, 0.05}.driven(3000, 1, independent.Sensors{Position: 1e-6, Velocity: 2e-4})
+	for k, v := range d.Velocity {
+		d.Force[k] += 3 * v * math.Abs(v)
+	}
+	plan := Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity}, Workers: 1}
+	last := map[string]fit.Progress{}
+	if _, err := Run(t.Context(), plan, Records{Fit: []*record.Record{d}}, nil, func(p fit.Progress) { last[p.Phase] = p }); err != nil {
+		t.Fatal(err)
+	}
+	for _, law := range []string{"coulomb", "stribeck-bo-pavelescu"} {
+		if p := last["special case "+law+", start"]; p.Method != "lm" || p.Step == 0 || p.StepCount < p.Step {
+			t.Errorf("%s: %d of %d starts by %q", law, p.Step, p.StepCount, p.Method)
 		}
 	}
 }

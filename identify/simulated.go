@@ -161,7 +161,9 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		if err != nil {
 			return nil
 		}
-		p.Params = valued(p.Params, from)
+		if p.Params = valued(p.Params, from); m.IsLed() {
+			p.Target = m.NoiseCost(p.Rows)
+		}
 		next, err := q.refit(ctx, p)
 		if err != nil || ctx.Err() != nil || !next.Converged {
 			return nil
@@ -350,7 +352,9 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		default:
 			search.LM.CostTol = 1e-10
 		}
-		search.Simpler = func(ctx context.Context, some float64) []axis.Place { return j.simpler(ctx, p.Params, search, some) }
+		search.Simpler = func(ctx context.Context, cost, some float64) []axis.Place {
+			return j.simpler(ctx, p.Params, search, cost, some)
+		}
 		return m.Fit(ctx, params, search, j.watch)
 	})
 	if err != nil {
@@ -381,9 +385,10 @@ const barely = 1e-3
 // caseOf names a special case.
 func caseOf(s axis.Spec) string { return fmt.Sprint(s.Law, s.Asymmetric, s.Terms) }
 
-// simpler fits the models that the plan's holds as special cases. It gives where they end, in the free parameters of the plan's model.
-func (j *job) simpler(ctx context.Context, free []fit.Param, s axis.Search, some float64) (out []axis.Place) {
-	s.CostLimit = some
+// simpler fits the models that the plan's holds as special cases, as far as they may leave less over than it does. It gives where they
+// end, in the free parameters of the plan's model, which leaves the cost over, and some among some of the records.
+func (j *job) simpler(ctx context.Context, free []fit.Param, s axis.Search, cost, some float64) (out []axis.Place) {
+	s.Target, s.CostLimit = cost, some
 	for _, spec := range j.plan.Model.Simpler() {
 		k := *j
 		k.plan.Model = spec
@@ -421,11 +426,13 @@ func (j *job) special(ctx context.Context, s axis.Search) *fit.Solution {
 		return nil
 	}
 	free, _ := fit.Free(params)
-	s.ExtraStarts, s.SingleRound, s.Simpler = nil, true, func(ctx context.Context,
-		some float64) []axis.Place {
-		return j.simpler(ctx, free, s, some)
+	s.ExtraStarts, s.SingleRound, s.Simpler = nil, true, func(ctx context.Context, cost, some float64) []axis.Place {
+		return j.simpler(ctx, free, s, cost, some)
 	}
-	sol, err := m.Fit(ctx, params, s, nil)
+	sol, err := m.Fit(ctx, params, s, func(p fit.Progress) {
+		p.Phase = fmt.Sprintf("special case %s, %s", j.plan.Model.Law, p.Phase)
+		j.watch.Report(p)
+	})
 	if err != nil || m.CompleteSolution(params, sol) != nil {
 		return nil
 	}

@@ -228,6 +228,61 @@ func longServo(t *testing.T, rows int, format string) string {
 	return path
 }
 
+// lackings are what the everyday record may hold that the model lacks.
+var lackings = []struct {
+	name string
+	add  func(r *record.Record)
+}{
+	{"nothing", func(r *record.Record) {}},
+	{"cogging of a tenth of the force", func(r *record.Record) {
+		mean := 0.0
+		for _, x := range r.Force {
+			mean += math.Abs(x) / float64(len(r.Force))
+		}
+		for k := range r.Force {
+			r.Force[k] += 0.1 * mean * math.Sin(2*math.Pi*r.Position[k]/0.01)
+		}
+	}},
+	{"quadratic drag", func(r *record.Record) {
+		for k := range r.Force {
+			r.Force[k] += 0.3 * r.Velocity[k] * math.Abs(r.Velocity[k])
+		}
+	}},
+	{"a tenth of the gain in one direction", func(r *record.Record) {
+		for k := range r.Force {
+			r.Force[k] *= 1 + 0.1*math.Max(0, math.Copysign(1, r.Velocity[k]))
+		}
+	}},
+}
+
+// TestMissingSpeed prints what the everyday fit takes where the record holds something that the model lacks, and how many times as long that
+// is as where it lacks nothing, in turn:
+//
+//	go test ./identify -run MissingSpeed -v -args -rival
+func TestMissingSpeed(t *testing.T) {
+	if !*rival {
+		t.Skip("a measurement: asked for with -rival")
+	}
+	times := make([][]float64, len(lackings))
+	verdicts := make([]Verdict, len(lackings))
+	for range 3 {
+		for i, c := range lackings {
+			plan, rec, _ := everydayPlan(0)
+			c.add(rec)
+			begin := used()
+			r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			times[i], verdicts[i] = append(times[i], used()-begin), r.Verdict
+		}
+	}
+	for i, c := range lackings {
+		own := numeric.Median(times[i])
+		fmt.Printf("%-40s %5.0f ms, %.1f times, %v\n", c.name, 1e3*own, own/numeric.Median(times[0]), verdicts[i])
+	}
+}
+
 // BenchmarkMissing reports how many times as long a fit in a servo takes where the model lacks a drag than where it lacks nothing.
 func BenchmarkMissing(b *testing.B) {
 	at := slices.IndexFunc(ways, func(w way) bool { return w.name == "lm in the servo" })

@@ -213,8 +213,13 @@ func (m *Model) Noisy(led, plain *fit.Solution) bool {
 
 // Explains tells whether the noises of force and sensor explain what a solution of this led model leaves over.
 func (m *Model) Explains(led *fit.Solution) bool {
+	return floats.Dot(led.Residual, led.Residual)/2 < m.NoiseCost(len(led.Residual))
+}
+
+// NoiseCost is the cost of so many rows of this led model from which on it is no longer that of the noises.
+func (m *Model) NoiseCost(rows int) float64 {
 	sensor := m.noise()
-	return floats.Dot(led.Residual, led.Residual) < explained*float64(len(led.Residual))*sensor*sensor
+	return explained / 2 * float64(rows) * sensor * sensor
 }
 
 // slope is over how many samples on either side the slope of a noisy force is found.

@@ -28,10 +28,12 @@ type Search struct {
 	LM          fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
 
 	// Simpler tells where the models end that are special cases of this one. It is asked where more than noise is left over, with the cost
-	// of this model among some of many records, 0: there are few; nil: never.
-	Simpler func(ctx context.Context, some float64) []Place
+	// of this model, and that among some of many records, 0: there are few; nil: never.
+	Simpler func(ctx context.Context, cost, some float64) []Place
 	// CostLimit is a cost among some of many records from which on the fit of all is not worth it; 0: it always is.
 	CostLimit float64
+	// Target is a cost from which on a fit is not worth it either; 0: it always is. See fit.Problem.
+	Target float64
 	// SingleRound is set where a place to begin from is wanted: the contact is not drawn again around what was found.
 	SingleRound bool
 }
@@ -141,6 +143,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		return nil, err
 	}
 	p := q.problem(1)
+	p.Target = s.Target
 	var from [][]float64
 	var more func() [][]float64
 	near := m.subsetSolution(ctx, q, s, watch)
@@ -187,6 +190,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		drawn := m.draws(q, contact, at, nil, 0, groups, 20, seed)
 		drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, at) })
 		multi.ExtraStarts, multi.MoreStarts = append([][]float64{at}, drawn...), nil
+		p.Target = sol.Cost
 		again, err := multi.Fit(ctx, p, watch)
 		if err != nil {
 			return false
@@ -202,7 +206,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	explained := func() bool { return sol.Extra["explained"] == true }
 	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && !explained() && ctx.Err() == nil {
-		for _, e := range s.Simpler(ctx, some) {
+		for _, e := range s.Simpler(ctx, sol.Cost, some) {
 			for i, known := range [][]bool{e.InSimpler, nil} {
 				if e.Cost < sol.Cost && ctx.Err() == nil {
 					around(e.Theta, known, s.Seed+500+uint64(i))
@@ -291,7 +295,7 @@ func (m *Model) subsetSolution(ctx context.Context, q *plan, s Search, watch fit
 	if some == nil {
 		return nil
 	}
-	s.Simpler, s.CostLimit = nil, 0
+	s.Simpler, s.Target, s.CostLimit = nil, s.CostLimit, 0
 	sol, err := some.Fit(ctx, params, s, watch)
 	if err != nil {
 		return nil

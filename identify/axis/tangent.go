@@ -59,7 +59,9 @@ type tangent struct {
 	eps           float64     // s, by how much
 
 	courses []func(row int) float64 // of the columns, what the force loses, N at the rows of Inverse; nil: the columns are of parameters
-	less    []float64               // at the samples of the present piece, the numbers of a sample beside each other
+	less    [][]float64             // at samples of the present piece, each in its place of a ring …
+	lessAt  []int                   // … which sample it is, −1: none …
+	lessRow [3]int                  // … and what has rows: the first sample and the one behind the last, and the row of the first
 
 	// of a controller, per parameter; behind the last one stands the command at the end of the interval
 	su0, su1, su2           []float64
@@ -352,7 +354,7 @@ func (t *tangent) begin(i int, x, v float64) {
 	t.restForce, t.dt = math.NaN(), t.q.m.pieces[i].dt
 	for _, j := range t.pieceColumns {
 		if t.courses != nil {
-			t.draw(i)
+			t.beginCourses(i)
 			break // no parameters
 		}
 		at := t.q.freeParams[j]
@@ -435,7 +437,7 @@ func (t *tangent) push(i, k, j int, c *servo) {
 	n := len(t.columns)
 	if t.courses != nil {
 		if j == 0 || t.inputs[i][j] != t.inputs[i][j-1] {
-			t.lose(&t.inputs[i][j], k)
+			t.lose(&t.inputs[i][j], i, k)
 		}
 		return
 	}
@@ -457,36 +459,47 @@ func (t *tangent) push(i, k, j int, c *servo) {
 	}
 }
 
-// draw fills less for piece i.
-func (t *tangent) draw(i int) {
-	m, n, row := t.q.m, len(t.courses), 0
+// lossRing is more samples than a window of what acts in a part of an interval touches.
+const lossRing = 8
+
+// beginCourses begins with the courses at the samples of piece i.
+func (t *tangent) beginCourses(i int) {
+	m, row := t.q.m, 0
 	for _, p := range m.pieces[:i] {
 		first, last := m.inverseSamples(p)
 		row += last - first
 	}
-	p := m.pieces[i]
-	t.less = slices.Grow(t.less[:0], n*p.n)[:n*p.n]
-	clear(t.less)
-	first, last := m.inverseSamples(p)
-	for k := first; k < last; k++ {
-		for c, course := range t.courses {
-			t.less[n*k+c] = course(row)
-		}
-		row++
+	first, last := m.inverseSamples(m.pieces[i])
+	t.lessRow = [3]int{first, last, row}
+	t.less, t.lessAt = t.less[:0], slices.Repeat([]int{-1}, lossRing)
+	for range lossRing {
+		t.less = append(t.less, make([]float64, len(t.courses)))
 	}
 }
 
-// lose takes the mean of what the force loses over the window at sample k from it.
-func (t *tangent) lose(w *window, k int) {
-	n, less := len(t.columns), t.less
-	du, last := t.du[:n], len(less)/n-1
+// loss is what the force loses at sample k of the present piece, by course.
+func (t *tangent) loss(k int) []float64 {
+	at := k % lossRing
+	less := t.less[at]
+	if t.lessAt[at] != k {
+		t.lessAt[at] = k
+		for c, course := range t.courses {
+			if less[c] = 0; k >= t.lessRow[0] && k < t.lessRow[1] {
+				less[c] = course(t.lessRow[2] + k - t.lessRow[0])
+			}
+		}
+	}
+	return less
+}
+
+// lose takes the mean of what the force of piece i loses over the window at sample k from it.
+func (t *tangent) lose(w *window, i, k int) {
+	du, last := t.du[:len(t.columns)], t.q.m.pieces[i].n-1
 	clear(du)
 	for i, q := range w.mean {
-		if q == 0 {
-			continue
+		if q != 0 {
+			floats.AddScaled(du, -q, t.loss(min(max(k+w.firstCommand+i, 0), last)))
 		}
-		at := n * min(max(k+w.firstCommand+i, 0), last)
-		floats.AddScaled(du, -q, less[at:at+n])
 	}
 }
 

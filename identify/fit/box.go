@@ -188,14 +188,18 @@ func (f *descent) inBox(lambda float64) float64 {
 		}
 	}
 
-	// ½·(‖c‖² − ‖R·d + c‖²)
+	return f.decrease(f.d)
+}
+
+// decrease is by how much the linear model lowers the cost by the step d: ½·(‖c‖² − ‖R·d + c‖²).
+func (f *descent) decrease(d []float64) float64 {
 	sum := 0.0
 	f.tri.eachHead(func(h *head) {
 		n := len(h.columns)
 		for i, rhs := range h.c {
 			v := 0.0
 			for k := i; k < n; k++ {
-				v += h.r[i*n+k] * f.d[h.columns[k]]
+				v += h.r[i*n+k] * d[h.columns[k]]
 			}
 			sum -= v * (v + 2*rhs)
 		}

@@ -47,6 +47,8 @@ type descent struct {
 	iterations        int
 	trace             []float64 // costs on this problem
 	simulated         int       // on problems that are closed
+	stageStart        int       // place in trace of the first cost of this stage
+	hopeless          int       // steps in turn from which the target is out of reach
 }
 
 // open starts work on p at theta.
@@ -130,6 +132,7 @@ func (f *descent) spent() bool {
 // descend takes steps until one of the ends is reached.
 func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 	before := math.Inf(1) // offset
+	f.stageStart = len(f.trace) - 1
 	for i := 0; ; i++ {
 		if f.ctx.Err() != nil {
 			return false, "interrupted"
@@ -157,6 +160,9 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		if f.offset = f.relativeOffset(); f.offset >= 0 && f.offset <= tol.offset {
 			return true, "what is left cannot be explained by the parameters"
 		}
+		if why := f.race(); why != "" {
+			return why == joined, why
+		}
 		got := f.improve()
 		if got.ok {
 			f.iterations++
@@ -177,12 +183,25 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		switch {
 		case !got.ok, worthless:
 			return f.stalled(got.firstDecrease)
-		case got.decrease <= tol.cost:
+		case got.decrease <= tol.cost, f.creeps(tol.cost):
 			return true, "the cost hardly changes any more"
 		case got.size <= tol.step:
 			return true, "the parameters hardly change any more"
 		}
 	}
+}
+
+// Many small steps along a flat valley bring nothing either: so many of them together, less than so many tolerances, a thousandth at most.
+const (
+	creepSteps      = 10
+	creepTolerances = 100
+	mostCreep       = 1e-3
+)
+
+// creeps tells that the last steps together hardly lowered the cost.
+func (f *descent) creeps(tolerance float64) bool {
+	n := len(f.trace)
+	return n-f.stageStart > creepSteps && f.trace[n-1-creepSteps]-f.cost <= min(creepTolerances*tolerance, mostCreep)*f.cost
 }
 
 // stalled judges the end at a place where only steps of no worth lower the cost, though the linear model promises the

@@ -55,6 +55,8 @@ type LM struct {
 	Damping float64
 
 	Draft bool // only the values are wanted, nothing to judge them
+
+	ends []Start // of other drafts: one that leads to such an end stops there
 }
 
 // Measuring is an Evaluator that can tell what was measured: the rows in order, what they are for people, the first row of

@@ -67,9 +67,12 @@ const confirming = 2
 // model is stiff takes a hundred times as long, and ends higher.
 const descentBudget = 4
 
+// coarseTolerance is the relative decrease of the cost at which descents end; the best one goes on to that of LM.
+const coarseTolerance = 1e-4
+
 // costsAgree tells that two descents ended at one cost.
 func costsAgree(ends []*Solution) bool {
-	return len(ends) == 2 && ends[0] != nil && ends[1] != nil && max(ends[0].Cost, ends[1].Cost) <= sameCost*min(ends[0].Cost, ends[1].Cost)
+	return len(ends) == 2 && ends[0] != nil && ends[1] != nil && asLow(ends[0].Cost, ends[1].Cost)
 }
 
 // Fit returns the solution of lowest cost. Its Evaluations and Iterations are those of all starts together. Extra has besides
@@ -105,72 +108,11 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	m.drawStarts(ctx, judge, froms, workers)
 	froms = append(froms, m.ExtraStarts...)
 
-	// descents, side by side
-	lm := m.LM
-	lm.Draft = true
-	var one sync.Mutex // progress comes from one at a time
-	if n := min(workers, len(froms)); n > 1 {
-		lm.Workers = max(1, workers/n)
-	} else if lm.Workers == 0 {
-		lm.Workers = workers
+	f := newSeveral(ctx, m, p, froms, workers, watch)
+	if f.explained = f.pair(); !f.explained && !f.hopeless() && !m.endsAgree(f.ends[:min(2, len(f.ends))]) {
+		f.others()
 	}
-	ends := make([]*Solution, len(froms))
-	errs := make([]error, len(froms))
-	done, simulated, lowest := 0, 0, math.Inf(1)
-	descend := func(first, last int) {
-		newPool(workers, last-first, func(_, i int) {
-			// once interrupted, only the first begins, so that there is an answer
-			if i += first; ctx.Err() != nil && i > 0 {
-				return
-			}
-			if froms[i] == nil {
-				froms[i] = Values(p.Params)
-			}
-			ends[i], errs[i] = lm.Fit(ctx, p.At(froms[i]), nil)
-			one.Lock()
-			defer one.Unlock()
-			done++
-			if s := ends[i]; s != nil {
-				simulated += s.Evaluations
-				lowest = min(lowest, s.Cost)
-				watch.Report(Progress{
-					Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, StepCount: len(froms),
-					BestCost: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: Values(s.Params),
-				})
-			}
-		}).run(context.WithoutCancel(ctx), last-first)
-	}
-	pair := min(2, len(froms))
-	explained := false
-	if m.Explained == nil || pair < 2 {
-		descend(0, pair)
-	} else {
-		descend(0, 1)
-		first := ends[0]
-		if explained = first != nil && ctx.Err() == nil && m.Explained(first.Params); explained {
-			// where another place is as good, that is found in about as many
-			lm.MaxEvaluations, lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
-		}
-		descend(1, 2)
-		lm.MaxEvaluations, lm.MaxSteps = m.LM.MaxEvaluations, m.LM.MaxSteps
-		if second := ends[1]; explained {
-			explained = second == nil || second.Cost > first.Cost*sameCost
-		} else if first != nil && second != nil && first.Cost > second.Cost*sameCost && ctx.Err() == nil {
-			explained = m.Explained(second.Params)
-		}
-	}
-	if !explained && !m.endsAgree(ends[:pair]) {
-		if m.MoreStarts != nil && ctx.Err() == nil {
-			more := m.MoreStarts()
-			froms, ends, errs = append(froms, more...), append(ends, make([]*Solution, len(more))...), append(errs, make([]error, len(more))...)
-		}
-		if costsAgree(ends[:pair]) && m.LM.MaxEvaluations == 0 && m.LM.MaxSteps == 0 {
-			lm.MaxEvaluations = descentBudget * max(ends[0].Evaluations, ends[1].Evaluations)
-			lm.MaxSteps = descentBudget * max(ends[0].Steps, ends[1].Steps)
-		}
-		descend(pair, len(froms))
-	}
-	s, err := m.lowest(p, froms, ends, errs, explained)
+	s, err := f.solution()
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +124,125 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	s.Evaluations += drawn
 	s.Compute = time.Since(begin)
 	return s, nil
+}
+
+// several are the descents of a MultiStart.
+type several struct {
+	m       MultiStart
+	ctx     context.Context
+	p       *Problem
+	watch   Watch
+	lm      LM // of a draft
+	workers int
+
+	froms     [][]float64 // starts
+	places    [][]float64 // from which the descents go on
+	ends      []*Solution
+	errs      []error
+	explained bool    // the lowest leaves nothing but noise
+	target    float64 // of the problem that was given
+
+	lock            sync.Mutex // progress comes from one at a time
+	done, simulated int
+	lowestCost      float64
+}
+
+func newSeveral(ctx context.Context, m MultiStart, p *Problem, froms [][]float64, workers int, watch Watch) *several {
+	f := &several{m: m, ctx: ctx, p: p, watch: watch, lm: m.LM, workers: workers, lowestCost: math.Inf(1), target: p.Target}
+	f.lm.Draft, f.lm.CostTol = true, max(m.LM.CostTol, coarseTolerance)
+	if n := min(workers, len(froms)); n > 1 {
+		f.lm.Workers = max(1, workers/n)
+	} else if f.lm.Workers == 0 {
+		f.lm.Workers = workers
+	}
+	f.add(froms)
+	return f
+}
+
+// add puts more starts behind those that there are. One that could not be drawn is at the values of the problem.
+func (f *several) add(froms [][]float64) {
+	for _, from := range froms {
+		if from == nil {
+			from = Values(f.p.Params)
+		}
+		f.froms, f.places, f.ends, f.errs = append(f.froms, from), append(f.places, from), append(f.ends, nil), append(f.errs, nil)
+	}
+}
+
+// descend from the places first … last − 1 that have no end yet, side by side.
+func (f *several) descend(first, last int) {
+	f.lm.ends = f.starts() // of what came before: what runs beside it must not matter
+	newPool(f.workers, last-first, func(_, i int) {
+		// once interrupted, only the first begins, so that there is an answer
+		if i += first; f.ctx.Err() != nil && i > 0 {
+			return
+		}
+		if f.ends[i] == nil {
+			f.ends[i], f.errs[i] = f.lm.Fit(f.ctx, f.p.At(f.places[i]), nil)
+		}
+		f.lock.Lock()
+		defer f.lock.Unlock()
+		f.done++
+		if s := f.ends[i]; s != nil {
+			f.simulated += s.Evaluations
+			f.lowestCost = min(f.lowestCost, s.Cost)
+			f.watch.Report(Progress{
+				Method: "lm", Phase: "start", Step: f.done, StepCount: len(f.froms), BestCost: f.lowestCost, Unit: squared(f.p.Unit),
+				Simulated: f.simulated, Theta: Values(s.Params),
+			})
+		}
+	}).run(context.WithoutCancel(f.ctx), last-first)
+}
+
+// pair makes the first two descents, and tells whether the lower one leaves nothing but noise, and the other one ended elsewhere.
+func (f *several) pair() (explained bool) {
+	m := &f.m
+	if m.Explained == nil || len(f.froms) < 2 {
+		f.descend(0, min(2, len(f.froms)))
+		return false
+	}
+	f.descend(0, 1)
+	first := f.ends[0]
+	if explained = first != nil && f.ctx.Err() == nil && m.Explained(first.Params); explained {
+		// where another place is as good, that is found in about as many
+		f.lm.MaxEvaluations, f.lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
+	}
+	f.descend(1, 2)
+	f.lm.MaxEvaluations, f.lm.MaxSteps = m.LM.MaxEvaluations, m.LM.MaxSteps
+	if second := f.ends[1]; explained {
+		explained = second == nil || second.Cost > first.Cost*sameCost
+	} else if first != nil && second != nil && first.Cost > second.Cost*sameCost && f.ctx.Err() == nil {
+		explained = m.Explained(second.Params)
+	}
+	return explained
+}
+
+// hopeless tells that all descents so far stay far above the target.
+func (f *several) hopeless() bool {
+	return f.p.Target > 0 && !slices.ContainsFunc(f.ends, func(s *Solution) bool {
+		return s == nil || s.Reason != outOfReach && s.Cost <= siftRatio*f.p.Target
+	})
+}
+
+// others makes the descents behind the pair. What leads nowhere lower than the pair is given up.
+func (f *several) others() {
+	pair := min(2, len(f.froms))
+	if f.m.MoreStarts != nil && f.ctx.Err() == nil {
+		f.add(f.m.MoreStarts())
+	}
+	if costsAgree(f.ends[:pair]) && f.m.LM.MaxEvaluations == 0 && f.m.LM.MaxSteps == 0 {
+		f.lm.MaxEvaluations = descentBudget * max(f.ends[0].Evaluations, f.ends[1].Evaluations)
+		f.lm.MaxSteps = descentBudget * max(f.ends[0].Steps, f.ends[1].Steps)
+	}
+	if best := f.lowest(); best >= 0 {
+		p := *f.p
+		if cost := f.ends[best].Cost; p.Target == 0 || cost < p.Target {
+			p.Target = cost
+		}
+		f.p = &p
+		f.sift(f.ends[best], pair)
+	}
+	f.descend(pair, len(f.froms))
 }
 
 // endsAgree tells that two descents ended in the same place, at the floor.
@@ -264,51 +325,76 @@ func (m MultiStart) drawStarts(ctx context.Context, p *Problem, froms [][]float6
 	}
 }
 
-// lowest joins what the descents found. explained: the lowest leaves nothing but noise.
-func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs []error, explained bool) (*Solution, error) {
-	var best *Solution
-	starts := make([]Start, 0, len(ends))
-	evaluations, iterations, failed := 0, 0, 0
-	for i, s := range ends {
-		if s == nil {
-			if errs[i] != nil {
-				failed++
-			}
-			continue
-		}
-		if best == nil || s.Cost < best.Cost {
-			best = s
-		}
-		evaluations, iterations = evaluations+s.Evaluations, iterations+s.Iterations
-		starts = append(starts, Start{
-			InitialTheta: froms[i], Theta: Values(s.Params), Cost: s.Cost, RMS: math.Sqrt(2 * s.Cost / float64(p.Rows)),
-			Converged: s.Converged, Reason: s.Reason, Evaluations: s.Evaluations,
-		})
-	}
-	if best == nil {
-		return nil, fmt.Errorf("fit: none of %d starts could be simulated, the first because: %w", len(ends), errs[0])
-	}
-	reached := 0
-	limit := math.Sqrt(best.Cost) * (1 + sameEnd)
-	for _, s := range starts {
-		if math.Sqrt(s.Cost) <= limit {
-			reached++
+// starts tells how the descents ended that did.
+func (f *several) starts() []Start {
+	starts := []Start{}
+	for i, s := range f.ends {
+		if s != nil {
+			starts = append(starts, Start{
+				InitialTheta: f.froms[i], Theta: Values(s.Params), Cost: s.Cost, RMS: math.Sqrt(2 * s.Cost / float64(f.p.Rows)),
+				Converged: s.Converged, Reason: s.Reason, Evaluations: s.Evaluations,
+			})
 		}
 	}
-	s, err := m.LM.At(p.At(Values(best.Params)))
+	return starts
+}
+
+// lowest is the place of the end of lowest cost; −1: there is none.
+func (f *several) lowest() int {
+	best := -1
+	for i, s := range f.ends {
+		if s != nil && (best < 0 || s.Cost < f.ends[best].Cost) {
+			best = i
+		}
+	}
+	return best
+}
+
+// solution joins what the descents found, and goes on from the lowest place to its end.
+func (f *several) solution() (*Solution, error) {
+	best := f.lowest()
+	switch {
+	case best < 0:
+		return nil, fmt.Errorf("fit: none of %d starts could be simulated, the first because: %w", len(f.ends), f.errs[0])
+	case f.hopeless():
+		return nil, fmt.Errorf("fit: none of %d starts leads below a cost of %g", len(f.ends), f.p.Target)
+	}
+	lowest, starts := f.ends[best], f.starts()
+	last := f.m.LM
+	last.Horizons, last.Damping = nil, lowest.Extra["lambda"].(float64)
+	last.Steps = last.withDefaults().Steps
+	last.Steps = last.Steps[len(last.Steps)-1:]
+	better := f.target == 0 || lowest.Cost < f.target*(1-coarseTolerance)
+	if !better { // it need not be exact
+		last.MaxEvaluations = 1
+	}
+	s, err := last.Fit(f.ctx, f.p.At(Values(lowest.Params)), nil)
 	if err != nil {
 		return nil, err
 	}
-	s.Converged, s.Reason, s.Trace, s.Extra["lambda"] = best.Converged, best.Reason, best.Trace, best.Extra["lambda"]
-	s.Evaluations, s.Iterations = s.Evaluations+evaluations, iterations
-	s.Extra["starts"], s.Extra["reached"] = starts, reached
-	s.Notes = append(s.Notes, best.Notes...)
-	if failed > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d starts could not be simulated", failed, len(ends)))
+	if !better {
+		s.Converged, s.Reason = lowest.Converged, lowest.Reason
 	}
-	s.Extra["explained"] = explained
-	if reached == 1 && len(starts) > 1 && !explained {
-		s.Notes = append(s.Notes, fmt.Sprintf("only one of %d starts reached the lowest cost: there may be a lower one still, more starts would tell", len(starts)))
+	s.Trace = append(lowest.Trace, s.Trace[1:]...)
+	for _, end := range f.ends {
+		if end != nil {
+			s.Evaluations, s.Iterations = s.Evaluations+end.Evaluations, s.Iterations+end.Iterations
+		}
+	}
+	reached, limit := 0, math.Sqrt(lowest.Cost)*(1+sameEnd)
+	for i := range starts {
+		if math.Sqrt(starts[i].Cost) <= limit {
+			reached++
+		}
+	}
+	s.Extra["starts"], s.Extra["reached"], s.Extra["explained"] = starts, reached, f.explained
+	s.Notes = append(s.Notes, lowest.Notes...)
+	if failed := len(f.errs) - len(slices.DeleteFunc(slices.Clone(f.errs), func(err error) bool { return err != nil })); failed > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d starts could not be simulated", failed, len(f.ends)))
+	}
+	if reached == 1 && len(starts) > 1 && !f.explained {
+		s.Notes = append(s.Notes, fmt.Sprintf("only one of %d starts reached the lowest cost: there may be a lower one still, more starts would tell",
+			len(starts)))
 	}
 	return s, nil
 }

@@ -37,6 +37,7 @@ type Problem struct {
 	Unit         string           // of the residuals
 	NewEvaluator func() Evaluator // one per worker; an evaluator is not for concurrent use
 	Local        []Local          // parameters that move some rows only; nil: every one moves all
+	Target       float64          // a cost above which no place is of use: descents that lead to none below it are given up; 0: any is
 
 	// Horizon is the same problem on the first share (0 … 1] of every record: what a fit that grows its horizon starts with.
 	// nil: cannot be shortened. Rows of the shorter problem are fewer.
