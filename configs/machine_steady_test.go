@@ -75,3 +75,47 @@ func TestEquilibriumOfCircuit(t *testing.T) {
 		t.Errorf("inductor on a source: %v", err)
 	}
 }
+
+// What no current changes stays as it is at the start: the charge between capacitors in series, C₁·(u₁ − 2 V) = C₂·u₂ with
+// u₁ + u₂ = 12 V; the flux of a loop without resistance, L₁·(i₁ − 2 A) = L₂·i₂ with i₁ + i₂ = 12 A; the sum of currents of windings
+// in series, whatever their resistances.
+func TestEquilibriumKeepsChargesAndFluxes(t *testing.T) {
+	const arm = `{version: 1, duration: 1 s, start: {equilibrium: true}, machine: {
+  bodies: {arm: {joint: {kind: revolute, stiffness: 2}, inertia_z: 0.1, mass: 1}},
+  motors: {drive: {joint: arm, K: 0.3, R: 1.5, voltage: 3}}, circuit: {
+  u: {kind: voltage-source, from: p, to: ground, voltage: 12 V}, `
+	for _, c := range []struct {
+		name, circuit string
+		want          map[string]float64
+	}{
+		{"capacitors in series", `r: {kind: resistor, from: p, to: a, R: 2}, c1: {kind: capacitor, from: a, to: b, C: 1 mF, start_voltage: 2 V},
+		  c2: {kind: capacitor, from: b, to: ground, C: 3 mF}`, map[string]float64{"c1.u": 9.5, "c2.u": 2.5}},
+		{"the other way round", `r: {kind: resistor, from: p, to: a, R: 2}, c1: {kind: capacitor, from: b, to: a, C: 1 mF, start_voltage: -2 V},
+		  c2: {kind: capacitor, from: b, to: ground, C: 3 mF}`, map[string]float64{"c1.u": -9.5, "c2.u": 2.5}},
+		{"three in a star", `r: {kind: resistor, from: p, to: a, R: 2},
+		  r2: {kind: resistor, from: p, to: e, R: 50},
+		  c1: {kind: capacitor, from: a, to: b, C: 1 mF},
+		  c2: {kind: capacitor, from: e, to: b, C: 2 mF}, c3: {kind: capacitor, from: b, to: ground, C: 1 uF}`,
+			map[string]float64{"c3.u": 12 * 3 / 3.001, "c1.u": 12 * 0.001 / 3.001, "c2.u": 12 * 0.001 / 3.001}},
+		{"a loop of inductors", `r: {kind: resistor, from: p, to: a, R: 1}, l1: {kind: inductor, from: a, to: ground, L: 1 mH, start_current: 2},
+		  l2: {kind: inductor, from: a, to: ground, L: 3 mH}`, map[string]float64{"l1.i": 9.5, "l2.i": 2.5}},
+		{"inductors in series", `l1: {kind: inductor, from: p, to: a, L: 1 mH, R: 1}, l2: {kind: inductor, from: a, to: ground, L: 30 mH, R: 5}`,
+			map[string]float64{"l1.i": 2, "l2.i": 2}},
+		{"a slow capacitor beside a fast inductor", `r: {kind: resistor, from: p, to: a, R: 100 kohm},
+		  c1: {kind: capacitor, from: a, to: ground, C: 10 mF},
+		  l2: {kind: inductor, from: p, to: ground, L: 1 uH, R: 2}`, map[string]float64{"c1.u": 12, "l2.i": 6}},
+		{"without losses", `l1: {kind: inductor, from: p, to: a, L: 1 mH}, c1: {kind: capacitor, from: a, to: ground, C: 1 uF}`,
+			map[string]float64{"l1.i": 0, "c1.u": 12}},
+	} {
+		got, err := steadyStart(t, arm+c.circuit+"}}}")
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for name, want := range c.want {
+			if math.Abs(got[name]-want) > 1e-8 {
+				t.Errorf("%s: %s = %.12g, want %.12g", c.name, name, got[name], want)
+			}
+		}
+	}
+}

@@ -55,15 +55,13 @@ func (m *Machine) stiffest(t float64, x []float64) string {
 
 // called is the joint of a velocity, with the units of its damping and of its inertia.
 func (m *Machine) called(iv int) (joint, damping, inertia string) {
-	for j := 1; j <= m.Model.Bodies(); j++ {
-		name, kind, _, first := m.Model.JointOf(j)
-		switch {
-		case iv < first || iv >= first+kind.NV():
-		case kind == multibody.Prismatic:
-			return name, "N·s/m", "kg"
-		default:
-			return name, "N·m·s/rad", "kg·m²"
-		}
+	j, bends := m.Model.BodyOfVelocity(iv)
+	name, kind, _, _ := m.Model.JointOf(j)
+	switch {
+	case bends:
+		return "of a flexible body", "N·s/m", "kg"
+	case kind == multibody.Prismatic:
+		return name, "N·s/m", "kg"
 	}
-	return "of a flexible body", "N·s/m", "kg"
+	return name, "N·m·s/rad", "kg·m²"
 }

@@ -223,5 +223,36 @@ func (s *statics) search() (unstable bool, err error) {
 			}
 		}
 	}
-	return false, fmt.Errorf("%w in %d steps: %.3g N or N·m are left", ErrEquilibrium, most, left)
+	return false, fmt.Errorf("%w in %d steps: %s", ErrEquilibrium, most, s.unbalanced())
+}
+
+// unbalanced names the joint that has the farthest to go: its force at q by the stiffness against it.
+func (s *statics) unbalanced() string {
+	f, _, _, ok := s.forces(s.q, false)
+	if !ok || len(f) == 0 {
+		return "the constraints cannot be met there"
+	}
+	k, ok := s.stiffness(s.q, len(f))
+	if !ok {
+		return "the constraints cannot be met near there"
+	}
+	at, farthest := 0, -1.0
+	for i, x := range f {
+		if x != 0 && !(math.Abs(x) <= farthest*math.Abs(k[i*len(f)+i])) {
+			at, farthest = i, math.Abs(x/k[i*len(f)+i])
+		}
+	}
+	j, bends := s.m.BodyOfVelocity(s.p.Independent[at])
+	name, kind, _, _ := s.m.JointOf(j)
+	along, unit, slope := "joint", "N·m", "N·m/rad"
+	switch {
+	case bends:
+		along, unit, slope = "the bending of", "N", "N/m"
+	case kind == Prismatic:
+		unit, slope = "N", "N/m"
+	case kind == Free:
+		unit, slope = "N or N·m", "N/m or N·m/rad"
+	}
+	return fmt.Sprintf("%.3g %s are left along %s %q, where the stiffness against it is %.3g %s",
+		f[at], unit, along, name, k[at*len(f)+at], slope)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/spatial/r3"
@@ -66,6 +67,33 @@ func TestEquilibrium(t *testing.T) {
 	q = []float64{0.3}
 	if err := Equilibrium(m, d, q, []float64{1}); !errors.Is(err, ErrEquilibrium) || !slices.Equal(q, []float64{0.3}) {
 		t.Errorf("wheel under a torque: %v, q = %v", err, q)
+	}
+}
+
+// A machine without equilibrium names the joint that nothing holds: a slide in gravity, a wheel under a torque on an arm that a spring
+// holds.
+func TestNoEquilibriumNamesTheJoint(t *testing.T) {
+	slide := chain(2, r3.Vec{Z: 1})
+	slide.Bodies[0].Joint.Stiffness = 50
+	slide.Bodies[1].Name, slide.Bodies[1].Joint = "cart", Joint{Kind: Prismatic, Axis: r3.Vec{Y: 1}}
+	wheel := chain(2, r3.Vec{Z: 1})
+	wheel.Gravity, wheel.Bodies[1].Name = r3.Vec{}, "wheel"
+	wheel.Bodies[0].Joint.Stiffness = 50
+	for _, c := range []struct {
+		spec Spec
+		tau  []float64
+		want []string
+	}{
+		{slide, []float64{0, 0}, []string{"N are left along joint \"cart\"", "N/m"}},
+		{wheel, []float64{0, 0.5}, []string{"0.5 N·m are left along joint \"wheel\"", "stiffness against it is"}},
+	} {
+		m, d := build(t, c.spec)
+		err := Equilibrium(m, d, make([]float64, m.NQ()), c.tau)
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
 	}
 }
 

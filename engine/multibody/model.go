@@ -97,6 +97,19 @@ func (m *Model) JointOf(j int) (name string, kind Kind, iq, iv int) {
 	return b.name, b.kind, b.iq, b.iv
 }
 
+// BodyOfVelocity is the body whose joint has velocity iv, or that bends along it.
+func (m *Model) BodyOfVelocity(iv int) (j int, bends bool) {
+	for j = 1; j < len(m.body); j++ {
+		if b := &m.body[j]; iv >= b.iv && iv < b.iv+b.kind.NV() {
+			return j, false
+		}
+		if n, _, first := m.Modes(j); iv >= first && iv < first+n {
+			return j, true
+		}
+	}
+	panic("multibody: BodyOfVelocity: no such velocity")
+}
+
 // Stiffness is that of the spring in the joint of body j (N·m/rad, N/m).
 func (m *Model) Stiffness(j int) float64 { return m.body[j].joint.Stiffness }
 
