@@ -54,9 +54,10 @@ func (s *contactRun) counts() map[string]float64 {
 func (s *contactRun) notes() (out []string) {
 	n := s.counts()
 	if s.differs != "" {
-		out = append(out, fmt.Sprintf("blows come about a step apart, or several at once (%.0f steps; in %.0f of them separate blows were settled as "+
-			"one impact, %.0f found a support open), and the motion depends on their order: with a quarter of the step %s; "+
-			"engine.kind: event-driven takes them one by one", n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], s.differs))
+		out = append(out, fmt.Sprintf("of %.0f steps with blows %.0f come about a step apart or have several; "+
+			"in %.0f of them separate blows were settled as one impact, %.0f found a support open, "+
+			"contacts opened for a step %.0f times. What they do is in doubt: %s", n["blows"],
+			n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], n["flickering_contacts"], s.differs))
 	}
 	if added := s.addedRestitution(); added > 0 && !strings.HasPrefix(s.cfg.System, "brush") {
 		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were larger by "+

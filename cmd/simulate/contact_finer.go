@@ -4,24 +4,91 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/engine"
 	"hilrig/engine/contact"
 )
 
-// Blows that come about a step apart are settled at once, or in an order that the step does not resolve. Whether that matters no single
-// run knows: a run that has such blows is repeated with a shorter step, and what differs between the two is said.
+// Blows that come about a step apart are settled at once, or in an order that the step does not resolve; what a blow on several contacts
+// does may have more than one solution. Whether that matters no single run knows: a run that has blows is repeated by the event-driven
+// engine, which takes them one by one, or where that does not get through and blows are crowded with a shorter step. What differs is said.
 const (
-	finerStep  = 4     // times shorter
-	ownShare   = 0.005 // of the way or the speed of a coordinate that counts as the same
-	groupShare = 0.002 // beside it, of the largest of all coordinates of its unit
+	finerStep    = 4     // times shorter
+	eventWork    = 5e5   // integrator steps, and squares of held contacts in them: up to about ten seconds
+	ownShare     = 0.005 // of the way or the speed of a coordinate that counts as the same
+	groupShare   = 0.002 // beside it, of the largest of all coordinates of its unit
+	muchWider    = 3     // times these, and
+	crowdedWider = 2     // where blows are crowded, and
+	lateSteps    = 20    // what the fastest goes in so many steps, are differences that no error of the step explains
 )
 
-// orderMayMatter tells whether a run has such blows.
-func orderMayMatter(c *contact.MoreauCounts) bool { return c.Crowded+c.Merged+c.Unsupported > 0 }
+// finerWork are the steps, and the closed contacts in them, of a repeated run: up to about half a minute.
+var finerWork int64 = 3e6
 
-// finer repeats a run from q and u with a shorter step, row by row, and says what differs; empty: nothing.
-func (s *contactRun) finer(ctx context.Context, q, u []float64) (string, error) {
+// crowded tells whether a run has blows about a step apart, or contacts that flicker, which a blow may find open or closed.
+func crowded(c *contact.MoreauCounts) bool { return c.Crowded+c.Merged+c.Unsupported+c.Flickers > 0 }
+
+// repeats tells whether a run is one that is repeated: the way over a rough wheel is one of many, its means are of interest.
+func (s *contactRun) repeats() bool {
+	return s.cfg.System == "scene" || s.cfg.System == "toy" && s.cfg.Toy.Kind != "wheel"
+}
+
+// repeat runs it once more from q and u and says what differs; empty: nothing. What the event-driven engine has otherwise is the error of
+// the step unless it is much, or a shorter step has it otherwise too where blows were merged or a support was open.
+func (s *contactRun) repeat(ctx context.Context, q, u []float64, c *contact.MoreauCounts) (string, error) {
+	if e := &s.cfg.Engine; *e.Positions && !e.EndOfStep { // the laws of impact are the same
+		text, whole, same, err := s.repeatByEvents(ctx, slices.Clone(q), slices.Clone(u), crowded(c))
+		if text != "" || err != nil || whole && (same || c.Merged+c.Unsupported == 0) {
+			return text, err
+		}
+	}
+	if c.Crowded+c.Merged+c.Unsupported == 0 {
+		return "", nil
+	}
+	return s.repeatFiner(ctx, q, u)
+}
+
+// repeatByEvents runs it by the event-driven engine and says what differs much; whole is true where that got through, same where nothing
+// differed until then.
+func (s *contactRun) repeatByEvents(ctx context.Context, q, u []float64, crowded bool) (text string, whole, same bool, err error) {
+	opt := contact.EventOptions{VTh: s.cfg.Engine.RestitutionSpeed, Law: s.cfg.Engine.Impact}
+	if opt.Law == contact.ByEngine {
+		opt.Law = contact.Newton // as the fixed step has it
+	}
+	e, err := contact.NewEventDriven(s.sys, opt)
+	if err != nil {
+		return "", false, false, err
+	}
+	if e.Start(0, q, u) != nil {
+		return "", false, false, nil
+	}
+	wider := float64(muchWider)
+	if crowded {
+		wider = crowdedWider
+	}
+	narrow, wide, row, work := s.comparison(1, 0), s.comparison(wider, lateSteps), 1, 0
+	same = true
+	failed := e.Run(s.rows[len(s.rows)-1].t, func(e *contact.EventDriven) bool {
+		for ; row < len(s.rows) && s.rows[row].t <= e.T*(1+1e-12) && text == ""; row++ {
+			e.At(min(max(s.rows[row].t, e.StepStart()), e.T), q, u)
+			same = same && narrow.difference(row, q, u) == ""
+			text = wide.difference(row, q, u)
+		}
+		work += 1 + e.HeldCount()*e.HeldCount()
+		return text == "" && work < eventWork && ctx.Err() == nil
+	})
+	if ctx.Err() != nil {
+		return "", false, false, ctx.Err()
+	}
+	if text != "" {
+		text = "the motion depends on how they are settled: with engine.kind: event-driven, which takes them one by one, " + text
+	}
+	return text, failed == nil && row == len(s.rows), same, nil
+}
+
+// repeatFiner is repeat with a shorter step. A long run is repeated up to finerWork, and that is said.
+func (s *contactRun) repeatFiner(ctx context.Context, q, u []float64) (string, error) {
 	opt := s.moreau()
 	every := int(math.Round(s.cfg.Rows()/opt.Step)) * finerStep
 	opt.Step /= finerStep
@@ -29,40 +96,42 @@ func (s *contactRun) finer(ctx context.Context, q, u []float64) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	way, speed := s.tolerances()
-	last := "" // of the row before: a speed that differs there as well is no blow that comes a little later
+	const depends = "the motion depends on their order: with a quarter of the step "
+	c := s.comparison(1, 0)
 	for r := 1; r < len(s.rows); r++ {
 		for k := range every {
 			if k%4096 == 0 && ctx.Err() != nil {
 				return "", ctx.Err()
 			}
+			if m.Steps+m.ClosedContacts > finerWork {
+				return fmt.Sprintf("whether the motion depends on their order is known until t = %.6g s, where a quarter of the step changes "+
+					"nothing; the rest is too long to be repeated", s.rows[r-1].t), nil
+			}
 			if t := float64((r-1)*every+k) * opt.Step; m.Step(t, q, u).Status == engine.NonFinite {
-				return fmt.Sprintf("at t = %.6g s: %v", t, errNotFinite), nil
+				return fmt.Sprintf("%sat t = %.6g s: %v", depends, t, errNotFinite), nil
 			}
 		}
-		row, faster := &s.rows[r], ""
-		for i, c := range s.coords {
-			if math.Abs(row.q[i]-q[i]) > way[i] {
-				return fmt.Sprintf("%s at t = %.6g s is %.5g %s, and %.5g", c.Name, row.t, row.q[i], c.Unit, q[i]), nil
-			}
-			if math.Abs(row.u[i]-u[i]) > speed[i] {
-				faster = c.Name
-			}
+		if text := c.difference(r, q, u); text != "" {
+			return depends + text, nil
 		}
-		if faster != "" && faster == last && r == len(s.rows)-1 {
-			return fmt.Sprintf("the speed of %s at t = %.6g s", faster, row.t), nil
-		}
-		last = faster
 	}
 	if m.Merged > 0 {
-		return fmt.Sprintf("%d steps still settle separate blows as one impact", m.Merged), nil
+		return fmt.Sprintf("with a quarter of the step %d steps still settle separate blows as one impact, in an order that is not known",
+			m.Merged), nil
 	}
 	return "", nil
 }
 
-// tolerances are the differences that count as none, of each coordinate and of its speed.
-func (s *contactRun) tolerances() (way, speed []float64) {
-	way, speed = make([]float64, len(s.coords)), make([]float64, len(s.coords))
+// comparison compares the rows of a run with those of another.
+type comparison struct {
+	s                                 *contactRun
+	positionTolerance, speedTolerance []float64 // differences that count as none, of each coordinate and of its speed
+	faster                            string    // coordinate whose speed differed in the row before: it is no blow that comes a little later
+}
+
+// comparison is one that takes differences up to wider times the usual for none, and late steps of the fastest coordinate of the unit.
+func (s *contactRun) comparison(wider, late float64) comparison {
+	way, speed := make([]float64, len(s.coords)), make([]float64, len(s.coords))
 	group := map[string][2]float64{} // by unit
 	for i, c := range s.coords {
 		for _, r := range s.rows {
@@ -72,8 +141,27 @@ func (s *contactRun) tolerances() (way, speed []float64) {
 		group[c.Unit] = [2]float64{max(g[0], way[i]), max(g[1], speed[i])}
 	}
 	for i, c := range s.coords {
-		way[i] = ownShare*way[i] + groupShare*group[c.Unit][0]
-		speed[i] = 2 * (ownShare*speed[i] + groupShare*group[c.Unit][1])
+		g := group[c.Unit]
+		way[i] = wider*(ownShare*way[i]+groupShare*g[0]) + late*s.cfg.Engine.Step*g[1]
+		speed[i] = 2 * wider * (ownShare*speed[i] + groupShare*g[1])
 	}
-	return way, speed
+	return comparison{s: s, positionTolerance: way, speedTolerance: speed}
+}
+
+// difference says what differs in row r of the run, in order, from the state q, u of the other; empty: nothing.
+func (c *comparison) difference(r int, q, u []float64) string {
+	row, faster := &c.s.rows[r], ""
+	for i, x := range c.s.coords {
+		if math.Abs(row.q[i]-q[i]) > c.positionTolerance[i] {
+			return fmt.Sprintf("%s at t = %.6g s is %.5g %s, and %.5g here", x.Name, row.t, q[i], x.Unit, row.q[i])
+		}
+		if math.Abs(row.u[i]-u[i]) > c.speedTolerance[i] {
+			faster = x.Name
+		}
+	}
+	if faster != "" && faster == c.faster && r == len(c.s.rows)-1 {
+		return fmt.Sprintf("the speed of %s at t = %.6g s is another", faster, row.t)
+	}
+	c.faster = faster
+	return ""
 }

@@ -90,3 +90,77 @@ func TestBlowsCloseTogetherAreRightOrSaid(t *testing.T) {
 		t.Errorf("%d runs: %d wrong and said, %d right and said", runs, said, falsely)
 	}
 }
+
+// runOf runs a file of bodies in contact.
+func runOf(t *testing.T, file string) *contactRun {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run.json")
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, _, err := configs.LoadContactRun(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := contactRunOf(context.Background(), path, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A run that is too long to be repeated says until when it was: two pairs of balls that meet in one step, far from each other.
+func TestLongRunsAreRepeatedInPart(t *testing.T) {
+	defer func(limit int64) { finerWork = limit }(finerWork)
+	finerWork = 30_000 // 7.5 s of this run
+	const file = `{"version": 1, "name": "pairs", "system": "scene", "scene": {"gravity": [0, 0], "bodies": [
+		{"name": "a", "shape": "disc", "radius": 0.01, "mass": 1, "position": [0, 0], "velocity": [1, 0]},
+		{"name": "b", "shape": "disc", "radius": 0.01, "mass": 1, "position": [0.03, 0]},
+		{"name": "c", "shape": "disc", "radius": 0.01, "mass": 1, "position": [0, 9], "velocity": [1, 0]},
+		{"name": "d", "shape": "disc", "radius": 0.01, "mass": 1, "position": [0.03, 9]}],
+		"pairs": [{"a": "a", "b": "b", "eps_n": 0.5}, {"a": "c", "b": "d", "eps_n": 0.5}]},
+		"duration": %g, "engine": {"kind": "fixed-step", "step": 1e-3, "positions": %t}, "outputs": {"every": 0.5}}`
+	for _, c := range []struct {
+		duration  float64
+		positions bool
+		want      string
+	}{{7, false, ""}, {8, false, "is known until t = 7"}, {8, true, ""}} {
+		says := runOf(t, fmt.Sprintf(file, c.duration, c.positions)).differs
+		if c.want == "" && says != "" || !strings.Contains(says, c.want) {
+			t.Errorf("%g s, positions %t: %q, want %q", c.duration, c.positions, says, c.want)
+		}
+	}
+}
+
+// A toy is repeated as a scene is: the woodpecker's two blows in one step of 1 ms depend on their order, and in steps of 0.1 ms none come
+// together.
+func TestToysAreRepeated(t *testing.T) {
+	for step, want := range map[string]bool{"1e-3": true, "1e-4": false} {
+		says := runOf(t, `{"version": 1, "name": "bird", "system": "toy", "toy": {"kind": "woodpecker"}, "duration": 1,
+			"engine": {"kind": "fixed-step", "step": `+step+`}, "outputs": {"every": 1e-2}}`).differs
+		if want != strings.Contains(says, "the motion depends on") {
+			t.Errorf("steps of %s s: %q", step, says)
+		}
+	}
+}
+
+// A triangle strikes a box that pivots on a corner. In steps of 2 to 10 µs, and with events at any tolerance, the triangle ends at
+// −0.616 to −0.618 rad; steps of 20 µs end at 0.417 rad, and nothing but a contact that was open for a step tells.
+func TestSupportFoundOpenIsSaid(t *testing.T) {
+	for step, want := range map[string]bool{"2e-5": true, "1e-5": false} {
+		s := runOf(t, `{"version": 1, "name": "tip", "system": "scene", "scene": {"bodies": [
+			{"name": "f", "fixed": true, "shape": "box", "size": [2, 0.04013495269319505], "position": [0, -0.020067476346597526]},
+			{"name": "b", "mass": 1.3889071287671377, "shape": "box", "size": [0.11113272737243123, 0.11461786219600455],
+				"position": [0.008152782479144985, 0.07940696754537413], "angle": 0.6676490285570539},
+			{"name": "s", "mass": 0.17723209441685034, "shape": "polygon", "angle": 1.9558343584906401, "spin": -2.688180659339565,
+				"points": [[0.017319663644519593, -0.0010060491992425916], [-0.00744813350290766, 0.016192535847859513],
+				[-0.009871530141611932, -0.01518648664861692]], "position": [0.10402021023380571, 0.19018467776842485],
+				"velocity": [-0.5271390274956474, -0.5493391840346858]}],
+			"pairs": [{"a": "b", "b": "f", "mu": 0.35}, {"a": "s", "b": "f", "mu": 0.35, "eps_n": 0.25}, {"a": "s", "b": "b", "mu": 0.35}]},
+			"duration": 0.226, "engine": {"impact": "poisson", "kind": "fixed-step", "step": `+step+`}, "outputs": {"every": 0.0113}}`)
+		right := math.Abs(s.q[5]+0.617) < 5e-3
+		if right == want || want != strings.Contains(s.differs, "event-driven") {
+			t.Errorf("steps of %s s: %.4g rad, %q", step, s.q[5], s.differs)
+		}
+	}
+}

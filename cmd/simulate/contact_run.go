@@ -42,7 +42,7 @@ type contactRun struct {
 	events  []EventRow
 
 	longStepText string            // what is said of steps that may have missed a contact
-	differs      string            // what a shorter step changes, where the order of blows may matter
+	differs      string            // what a repeated run changes, where the order of blows may matter
 	metrics      []Metric          // what happened
 	meaning      map[string]string // of metrics whose name does not say it, by name
 	solver       []Metric          // how the contact problems fared
@@ -238,8 +238,8 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	}
 	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
 	s.solver = stepCounts(&m.MoreauCounts)
-	if s.cfg.System == "scene" && m.Overruns == 0 && orderMayMatter(&m.MoreauCounts) {
-		if s.differs, err = s.finer(ctx, q0, u0); err != nil {
+	if s.repeats() && m.Overruns == 0 && (m.Blows > 0 || crowded(&m.MoreauCounts)) {
+		if s.differs, err = s.repeat(ctx, q0, u0, &m.MoreauCounts); err != nil {
 			return err
 		}
 	}
@@ -275,7 +275,8 @@ func stepCounts(c *contact.MoreauCounts) []Metric {
 		{"refused_steps", "", float64(c.NonFiniteSteps)},
 		{"contacts_left_out", "", float64(c.DroppedContacts)}, {"steps_too_long", "", float64(c.Overruns)},
 		{"state_updates_share", "", share(c.Updates)},
-		{"lowered_impacts", "", float64(c.Lowered)}, {"merged_impacts", "", float64(c.Merged)}, {"crowded_blows", "", float64(c.Crowded)},
+		{"lowered_impacts", "", float64(c.Lowered)}, {"merged_impacts", "", float64(c.Merged)},
+		{"blows", "", float64(c.Blows)}, {"crowded_blows", "", float64(c.Crowded)},
 		{"flickering_contacts", "", float64(c.Flickers)}, {"unsupported_blows", "", float64(c.Unsupported)},
 		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
 		{"energy_exchanged", "J", c.Exchanged},

@@ -243,6 +243,9 @@ func (e *EventDriven) At(t float64, q, u []float64) {
 	copy(u, e.buf[e.f:])
 }
 
+// HeldCount is the number of contacts that are closed and stay so.
+func (e *EventDriven) HeldCount() int { return len(e.sm.heldContacts) }
+
 // StepStart is the time at which the last step began, from which on At is known (s).
 func (e *EventDriven) StepStart() float64 { return min(e.dp.StepStart, e.T) }
 

@@ -293,7 +293,7 @@ func (m *Moreau) close(u []float64) (left int) {
 	for c := range s.N {
 		gap := s.Gap[c]
 		apart := gap > m.maxClosedGap && !atEnd
-		if apart && !m.lasted(s.ID[c]) {
+		if apart && (m.lift == 0 || !m.lasted(s.ID[c])) { // lift is that of the step before
 			continue
 		}
 		wn, wt := s.WN[c*f:][:f], s.WT[c*f:][:f]
@@ -394,6 +394,7 @@ func (m *Moreau) close(u []float64) (left int) {
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
 	m.lift = lift
 	if blows > 0 {
+		m.Blows++
 		if blows > 1 || m.lastBlow > 0 && m.Steps-m.lastBlow <= crowded {
 			m.Crowded++
 		}

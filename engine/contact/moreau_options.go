@@ -31,6 +31,7 @@ type MoreauCounts struct {
 	Pivots          int64
 	Lowered         int64    // impacts by Poisson's law with less restitution than asked for, which would have made energy
 	Merged          int64    // steps with blows at different times that would leave other velocities one after the other, see sequence
+	Blows           int64    // steps in which a contact approached faster than forces explain
 	Crowded         int64    // steps with a blow that came at most crowded steps after another one of the scene, or beside another in the step
 	Flickers        int64    // contacts that were open for one step between two in which they carried force, and came back no faster than forces drove them
 	Unsupported     int64    // contacts at rest that were open in a step with a blow, and which it drove into their surface: it was settled without them

@@ -41,7 +41,7 @@ func (m *Machine) equilibrateElectrical(t float64, x []float64) error {
 		if c.Affine() {
 			e.variation = 1 // a straight line: the longer the difference the less it is rounded
 		}
-		if err := e.settle(); err != nil {
+		if err := e.findSteadyState(); err != nil {
 			return fmt.Errorf("%s: %w", p.Name(), err)
 		}
 	}
@@ -71,8 +71,8 @@ const (
 	settleSpan    = 1e15 // longest step by the shortest time constant
 )
 
-// settle ends with an ErrSteady, z as it was, where some number goes on changing.
-func (e *settling) settle() error {
+// findSteadyState ends with an ErrSteady, z as it was, where some number goes on changing.
+func (e *settling) findSteadyState() error {
 	f, err := e.rates(e.z)
 	if err != nil {
 		return err
