@@ -15,7 +15,7 @@ import (
 // engine, which takes them one by one, or where that does not get through and blows are crowded with a shorter step. What differs is said.
 const (
 	finerStep    = 4     // times shorter
-	eventWork    = 5e5   // integrator steps, and squares of held contacts in them: up to about ten seconds
+	eventWork    = 1e5   // integrator steps, and squares of held contacts in them: up to about ten seconds
 	ownShare     = 0.005 // of the way or the speed of a coordinate that counts as the same
 	groupShare   = 0.002 // beside it, of the largest of all coordinates of its unit
 	muchWider    = 3     // times these, and
