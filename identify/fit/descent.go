@@ -195,13 +195,13 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 const (
 	creepSteps      = 10
 	creepTolerances = 100
-	mostCreep       = 1e-3
+	maxCreep       = 1e-3
 )
 
 // creeps tells that the last steps together hardly lowered the cost.
 func (f *descent) creeps(tolerance float64) bool {
 	n := len(f.trace)
-	return n-f.stageStart > creepSteps && f.trace[n-1-creepSteps]-f.cost <= min(creepTolerances*tolerance, mostCreep)*f.cost
+	return n-f.stageStart > creepSteps && f.trace[n-1-creepSteps]-f.cost <= min(creepTolerances*tolerance, maxCreep)*f.cost
 }
 
 // stalled judges the end at a place where only steps of no worth lower the cost, though the linear model promises the

@@ -77,7 +77,8 @@ func costsAgree(ends []*Solution) bool {
 
 // Fit returns the solution of lowest cost. Its Evaluations and Iterations are those of all starts together. Extra has besides
 // those of LM "starts" ([]Start, the drawn ones in the order of their costs, then ExtraStarts), "reached" (how many came within
-// 0.3 % of the lowest rms), "explained" (the lowest leaves nothing but noise, and no other place was as low) and "simulated_draws". Starts that fail are told in Notes; an error is returned if all do.
+// 0.3 % of the lowest rms), "explained" (the lowest leaves nothing but noise, and no other place was as low) and "simulated_draws". Starts that
+// fail are told in Notes; an error is returned if all do, or if none leads to the target of the problem.
 //
 // Results do not depend on Workers: every group has a random stream of its own.
 func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error) {
@@ -142,9 +143,9 @@ type several struct {
 	explained bool    // the lowest leaves nothing but noise
 	target    float64 // of the problem that was given
 
-	lock            sync.Mutex // progress comes from one at a time
-	done, simulated int
-	lowestCost      float64
+	lock                      sync.Mutex // progress comes from one at a time
+	finishedStarts, simulated int
+	lowestCost                float64
 }
 
 func newSeveral(ctx context.Context, m MultiStart, p *Problem, froms [][]float64, workers int, watch Watch) *several {
@@ -182,12 +183,12 @@ func (f *several) descend(first, last int) {
 		}
 		f.lock.Lock()
 		defer f.lock.Unlock()
-		f.done++
+		f.finishedStarts++
 		if s := f.ends[i]; s != nil {
 			f.simulated += s.Evaluations
 			f.lowestCost = min(f.lowestCost, s.Cost)
 			f.watch.Report(Progress{
-				Method: "lm", Phase: "start", Step: f.done, StepCount: len(f.froms), BestCost: f.lowestCost, Unit: squared(f.p.Unit),
+				Method: "lm", Phase: "start", Step: f.finishedStarts, StepCount: len(f.froms), BestCost: f.lowestCost, Unit: squared(f.p.Unit),
 				Simulated: f.simulated, Theta: Values(s.Params),
 			})
 		}
@@ -206,6 +207,7 @@ func (f *several) pair() (explained bool) {
 	if explained = first != nil && f.ctx.Err() == nil && m.Explained(first.Params); explained {
 		// where another place is as good, that is found in about as many
 		f.lm.MaxEvaluations, f.lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
+		f.sift(first, 1, 2)
 	}
 	f.descend(1, 2)
 	f.lm.MaxEvaluations, f.lm.MaxSteps = m.LM.MaxEvaluations, m.LM.MaxSteps
@@ -230,9 +232,11 @@ func (f *several) others() {
 	if f.m.MoreStarts != nil && f.ctx.Err() == nil {
 		f.add(f.m.MoreStarts())
 	}
-	if costsAgree(f.ends[:pair]) && f.m.LM.MaxEvaluations == 0 && f.m.LM.MaxSteps == 0 {
-		f.lm.MaxEvaluations = descentBudget * max(f.ends[0].Evaluations, f.ends[1].Evaluations)
-		f.lm.MaxSteps = descentBudget * max(f.ends[0].Steps, f.ends[1].Steps)
+	budget := func(times int) {
+		if costsAgree(f.ends[:pair]) && f.m.LM.MaxEvaluations == 0 && f.m.LM.MaxSteps == 0 {
+			f.lm.MaxEvaluations = times * max(f.ends[0].Evaluations, f.ends[1].Evaluations)
+			f.lm.MaxSteps = times * max(f.ends[0].Steps, f.ends[1].Steps)
+		}
 	}
 	if best := f.lowest(); best >= 0 {
 		p := *f.p
@@ -240,8 +244,10 @@ func (f *several) others() {
 			p.Target = cost
 		}
 		f.p = &p
-		f.sift(f.ends[best], pair)
+		budget(confirming)
+		f.sift(f.ends[best], pair, len(f.places))
 	}
+	budget(descentBudget)
 	f.descend(pair, len(f.froms))
 }
 
@@ -389,7 +395,13 @@ func (f *several) solution() (*Solution, error) {
 	}
 	s.Extra["starts"], s.Extra["reached"], s.Extra["explained"] = starts, reached, f.explained
 	s.Notes = append(s.Notes, lowest.Notes...)
-	if failed := len(f.errs) - len(slices.DeleteFunc(slices.Clone(f.errs), func(err error) bool { return err != nil })); failed > 0 {
+	failed := 0
+	for _, err := range f.errs {
+		if err != nil {
+			failed++
+		}
+	}
+	if failed > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d starts could not be simulated", failed, len(f.ends)))
 	}
 	if reached == 1 && len(starts) > 1 && !f.explained {

@@ -73,10 +73,10 @@ const (
 	siftRatio = 1.3  // times the cost of the best place is too much on this part
 )
 
-// sift descends from the places behind the first ones on a part of the records. What leads there to where the best end is, or to far more,
+// sift descends from the places first … last − 1 on a part of the records. What leads there to where the best end is, or to far more,
 // has ended; what does not goes on from where it is on the whole.
-func (f *several) sift(best *Solution, first int) {
-	lm, places := f.lm, f.places[first:]
+func (f *several) sift(best *Solution, first, last int) {
+	lm, places := f.lm, f.places[first:last]
 	if f.p.Horizon == nil || len(lm.Horizons) > 0 || lm.Loss.Kind != Squares || len(places) == 0 || f.ctx.Err() != nil {
 		return
 	}
@@ -90,7 +90,6 @@ func (f *several) sift(best *Solution, first int) {
 		return
 	}
 	short.Target, lm.ends = siftRatio*own.Cost, []Start{{Theta: Values(own.Params), Cost: own.Cost}}
-	lm.MaxEvaluations, lm.MaxSteps = lm.MaxEvaluations/2, lm.MaxSteps/2
 	newPool(f.workers, len(places), func(_, i int) {
 		s, err := lm.Fit(f.ctx, short.At(places[i]), nil)
 		if err != nil || f.ctx.Err() != nil {
