@@ -220,17 +220,17 @@ func resolved(m *model, d *data, t *theta, s *fit.Solution) {
 	}
 }
 
-// Samples of a reversal, in the mean, that tell a contact: where the bristles bend, twice as many where the force is said to be held, which
-// makes means of one that is not, and where the contact slides more slowly than the Stribeck velocity. Beside means of a force stiffness was
-// 2 to 4 % off with 12 to 24 where they bend, and 22 % with 7.
+// Samples of a reversal, in the mean, that tell a contact: where the bristles bend, twice as many where the force is said to be held,
+// which makes means of one that is not, and where the contact slides more slowly than the Stribeck velocity. Beside means of a force
+// stiffness was 2 to 4 % off with 12 to 24 where they bend, and 22 % with 7.
 const bentSamples, slowSamples = 6.0, 1.0
 
-// sampled refuses σ0 and σ1, or Fs and vs, where the contact passes presliding, or the dip, between two samples: the motion there is that of
-// a force that nobody recorded.
+// sampled refuses σ0 and σ1, or Fs and vs, where the contact passes presliding, or the dip, between two samples: the motion there is
+// that of a force that nobody recorded.
 func (f *smoothed) sampled(m *model, d *data, hold Hold, s *fit.Solution) {
-	t, enough := m.start, bentSamples
+	t, minBent := m.start, bentSamples
 	if hold == Held {
-		enough *= 2
+		minBent *= 2
 	}
 	for i, k := range m.places {
 		if k >= 0 {
@@ -251,15 +251,15 @@ func (f *smoothed) sampled(m *model, d *data, hold Hold, s *fit.Solution) {
 	}
 	turns := float64(d.reversals())
 	for _, c := range []struct {
-		places  [2]int
-		samples float64
-		enough  float64
-		what    string
+		places     [2]int
+		samples    float64
+		minSamples float64
+		phase      string
 	}{
-		{[2]int{sigma0, sigma1}, bent / turns, enough, "presliding"},
+		{[2]int{sigma0, sigma1}, bent / turns, minBent, "presliding"},
 		{[2]int{breakout, stribeck}, slow / turns, slowSamples, "the dip of friction at slow sliding"},
 	} {
-		if c.samples >= c.enough {
+		if c.samples >= c.minSamples {
 			continue
 		}
 		for _, i := range c.places {
@@ -268,7 +268,7 @@ func (f *smoothed) sampled(m *model, d *data, hold Hold, s *fit.Solution) {
 			if m.isFree[i] && !known {
 				s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: []string{name},
 					Reason: fmt.Sprintf("%s passes between the samples: %.2g of them lie in it at a reversal, in the mean, of %g that tell it",
-						c.what, c.samples, c.enough),
+						c.phase, c.samples, c.minSamples),
 					Advice: "sample faster, or record slower reversals; levels at speed and inertia do not need it"})
 			}
 		}
