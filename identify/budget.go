@@ -90,7 +90,8 @@ func (r *Result) origin(p *Parameter) string {
 		amount float64
 		source string
 	}{{largerMove(p.shownMove), p.shownBy}, {largerMove(p.possibleMove), p.possibleBy + ", which the motion does not exclude"},
-		{math.Hypot(largerMove(p.assumed), p.assumedErr), "what was assumed"}, {p.rounded, "the rounding of the force"}, {p.givenErr, "errors of what is known"}, {p.prior, "the uncertainty of a prior"}} {
+		{math.Hypot(largerMove(p.assumed), p.assumedErr), "what was assumed"},
+		{p.rounded, "the rounding of the force"}, {p.givenErr, "errors of what is known"}, {p.prior, "the uncertainty of a prior"}} {
 		if w.amount != 0 {
 			parts = append(parts, "widened by "+w.source)
 		}

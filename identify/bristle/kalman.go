@@ -83,6 +83,8 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 	}
 	if m.presliding {
 		s.Extra["path"] = d.path()
+	} else {
+		start.sampled(m, d, o.Hold, s)
 	}
 	s.Evaluations += start.trials
 	s.Compute = time.Since(begin)

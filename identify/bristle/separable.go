@@ -230,6 +230,7 @@ func Separable(ctx context.Context, recs []*record.Record, params []fit.Param, o
 		s.Converged, s.Reason = false, "interrupted"
 	}
 	resolved(m, d, &f.theta, s)
+	f.sampled(m, d, o.Hold, s)
 	s.Compute = time.Since(begin)
 	return s, nil
 }
