@@ -29,6 +29,7 @@ type ResponseFit struct {
 	Outputs       []ResponseOutput    `yaml:"outputs" doc:"what was measured, by its name in the table of hil simulate, such as load.q or motor.i"`
 	Parameters    []ResponseParameter `yaml:"parameters" doc:"what is searched, by its place in the machine file"`
 	InitialJoints []string            `yaml:"begin,omitempty" doc:"joints whose position and speed at the beginning of every record are searched; the others begin as the machine file says"`
+	Uncertainty   response.Uncertain  `yaml:"uncertainty" doc:"standard uncertainty of what the files give and the records do not tell for sure. The intervals hold what it does; 0: taken for exact"`
 	Validate      []string            `yaml:"validate,omitempty" doc:"records with the same columns, explained by the parameters but not used to find them"`
 	Steps         int                 `yaml:"steps" want:">=0 <=64" doc:"steps of the simulation in a sampling interval; 0: so many that twice as many move no parameter by more than a third of its standard error"`
 	Starts        int                 `yaml:"starts" want:">=0 <=1000" doc:"descents from values drawn from the ranges, besides that from the start"`
@@ -390,7 +391,7 @@ func (c *ResponseFit) buildOf(t *schema.Tree, theta []float64) (*response.Machin
 // Spec is what the fit asks of package identify/response.
 func (c *ResponseFit) Spec(workers int) response.Spec {
 	s := response.Spec{Build: c.build, Others: c.others(), StartJoints: c.InitialJoints, Line: c.Interpolation == "line", Steps: c.Steps,
-		Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
+		Uncertain: c.Uncertainty, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo, Hi: p.Range.Hi}, Log: p.log()})

@@ -22,7 +22,7 @@ type evidence struct {
 	offsetKnown      bool               // the user says what the constant force is
 	oneWay           bool               // the rows of the fit move in one direction
 	contradicted     []priorDoubt       // priors
-	givenNumbers     []string           // numbers that the result rests on and that were not found, with their uncertainty
+	givenNumbers     []fit.GivenNumber  // that the result rests on and that were not found
 	negligibleParams []string           // parameters of which zero is an answer: beside the others they are next to nothing
 
 	instruments *MachineInstruments // beside least squares; nil: there are none

@@ -270,7 +270,10 @@ func (r *Result) judgeBodies(say sayer) {
 
 // judgeAssumed says which numbers the result rests on that were given, and what their uncertainty does to the intervals.
 func (r *Result) judgeAssumed(say sayer) {
-	var names, moves []string
+	var names, moves, given []string
+	for _, g := range r.givenNumbers {
+		given = append(given, g.String())
+	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if ci := r.random(p); ci != nil && p.CI != nil && (p.assumed != [2]float64{} || p.givenErr > 0) && !p.State() {
@@ -279,10 +282,12 @@ func (r *Result) judgeAssumed(say sayer) {
 		}
 	}
 	switch {
-	case r.givenNumbers == nil:
+	case given == nil:
 	case names == nil:
-		say(fit.Assumed, fit.Remark, nil, "assumed, as the file gives it: %s. The intervals do not hold errors of these numbers. Say in the file how well they are known, under uncertainty", list(r.givenNumbers))
+		say(fit.Assumed, fit.Remark, nil, "assumed, as the file gives it: %s. The intervals do not hold errors of these numbers. "+
+			"Say in the file how well they are known, under uncertainty", list(given))
 	default:
-		say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. Say in the file how well these numbers are known, under uncertainty", list(r.givenNumbers), list(moves))
+		say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. "+
+			"Say in the file how well these numbers are known, under uncertainty", list(given), list(moves))
 	}
 }

@@ -35,21 +35,20 @@ type ResponseChecks struct {
 	Outputs  []response.Explained
 }
 
-// roundedInputs tells what the gains of inputs that rest on few levels may do to the values.
-func (r *Result) roundedInputs(sol *fit.Solution, b *response.Result) {
+// wrongGains tells what the gains of columns may do to the values: as far as they are known, and of inputs that rest on few levels.
+func (r *Result) wrongGains(sol *fit.Solution, b *response.Result) {
 	l := fit.NewLinear(sol)
-	for i, name := range b.Inputs() {
-		gain := 0.0
+	for i := range b.Gains {
+		g, gain := &b.Gains[i], 0.0
 		for _, f := range r.Findings {
-			if f.Kind == rounding && f.Channel == name {
+			if f.Kind == rounding && f.Channel == g.Name {
 				gain = math.Max(gain, f.Value)
 			}
 		}
-		if gain == 0 || i >= len(b.Gains) || b.Gains[i] == nil {
-			continue
-		}
-		for k, by := range l.Move(b.Gains[i]) {
-			r.Parameters[sol.Searched()[k]].rounded += gain * math.Abs(by)
+		for k, by := range l.Move(g.Rows) {
+			p := &r.Parameters[sol.Searched()[k]]
+			p.rounded += gain * math.Abs(by)
+			p.givenErr = math.Hypot(p.givenErr, b.Uncertain().Gain/100*by)
 		}
 	}
 }
@@ -76,7 +75,8 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	r.fill(sol, a, start)
 	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
 	r.findSuspects(sol, b.Suspects, r.harm(sol))
-	r.roundedInputs(sol, b)
+	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}}
+	r.wrongGains(sol, b)
 	last := Stage{Method: "lm", Converged: sol.Converged, Reason: sol.Reason, Objective: sol.Objective, Cost: sol.Cost, RMS: r.Fit.RMS, Unit: sol.Unit,
 		Iterations: sol.Iterations, Evaluations: sol.Evaluations, Trace: sol.Trace, Compute: sol.Compute.Seconds(), Values: map[string]float64{}, Notes: sol.Notes}
 	for _, p := range r.Parameters {

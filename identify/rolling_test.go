@@ -99,6 +99,43 @@ func rollingCases() (all []rollingCase) {
 		off(c)
 		c.spec.Uncertain, c.verdict, c.said = doubted, []Verdict{Weak}, "moved within their uncertainty"
 	})
+	add("all numbers drawn from their uncertainty", func(c *rollingCase) {
+		c.spec.Body = c.ball.given()
+		c.spec.Uncertain = ball.Uncertainty{Radius: 1e-3, Mass: 2e-3, Inertia: 0.01, Center: 5e-3, Markers: 5e-3}
+		rng, r := rand.New(rand.NewPCG(11, 4)), c.ball.radius
+		by := func(v *float64, u float64) { *v += u * rng.NormFloat64() }
+		by(&c.spec.Body.Radius, 1e-3*r)
+		by(&c.spec.Body.Mass, 2e-3*c.ball.mass)
+		for k := range 3 {
+			by(&c.spec.Body.Inertia[k], 0.01*c.ball.inertia[k])
+			by(&c.spec.Body.Center[k], 5e-3*r)
+		}
+		for _, m := range rollingMarkers {
+			by(&m.X, 5e-3*r)
+			by(&m.Y, 5e-3*r)
+			by(&m.Z, 5e-3*r)
+			c.spec.Markers = append(c.spec.Markers, m)
+		}
+		c.verdict, c.said = []Verdict{Weak}, "moved within their uncertainty"
+	})
+	add("inertia wrong by five times its uncertainty", func(c *rollingCase) {
+		c.spec.Body, c.spec.Uncertain, c.verdict = c.ball.given(), doubted, []Verdict{Weak, Rejected}
+		for k := range 3 {
+			c.spec.Body.Inertia[k] *= 1.05
+		}
+	})
+	add("all markers jump in five frames", func(c *rollingCase) {
+		c.edit = func(rec *ball.Recording, rng *rand.Rand) {
+			for range 5 {
+				p := rec.Points[20+rng.IntN(len(rec.Points)-40)]
+				by := r3.Vec{X: 0.02 * (rng.Float64() - 0.5), Y: 0.02 * (rng.Float64() - 0.5), Z: 0.005}
+				for j := range p {
+					p[j] = r3.Add(p[j], by)
+				}
+			}
+		}
+		c.said = "are off its way"
+	})
 	add("markers off that are said to be exact", func(c *rollingCase) {
 		off(c)
 		c.verdict, c.said = []Verdict{Rejected}, "rolling does not explain"
@@ -187,6 +224,7 @@ func (c *rollingCase) look(t testing.TB, seconds float64, seed uint64) (r *Resul
 func TestRolling(t *testing.T) {
 	t.Parallel()
 	short := []string{"clean", "labels exchanged in three frames", "a marker astray", "no friction against spinning", "dry friction of 0.0005 N·m, to rest", "dry friction of 4 % not searched", "Ixx times 1.01", "Izz times 0.99",
+		"all numbers drawn from their uncertainty", "inertia wrong by five times its uncertainty", "all markers jump in five frames",
 		"markers off within their uncertainty", "markers off that are said to be exact"}
 	for _, c := range rollingCases() {
 		if slices.Contains(short, c.name) {

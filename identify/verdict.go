@@ -374,7 +374,8 @@ func (r *Result) judgeHalfCutoff(say sayer) {
 	}
 }
 
-// Headline is the verdict in one sentence: how well each parameter is known, and which the record does not tell.
+// Headline is the verdict in one sentence: how well each parameter is known, which the record does not tell, and which numbers of the file
+// the result rests on without a word of how well these are known.
 func (r *Result) Headline() string {
 	var told, not []string
 	for i := range r.Parameters {
@@ -400,6 +401,15 @@ func (r *Result) Headline() string {
 		if r.Validation != nil && r.Validation.Fit.Percent != nil {
 			s += fmt.Sprintf(" (validation %.1f %%)", *r.Validation.Fit.Percent)
 		}
+	}
+	var exact []string
+	for _, g := range r.givenNumbers {
+		if g.Uncertainty == 0 {
+			exact = append(exact, g.Name)
+		}
+	}
+	if exact != nil {
+		s += "; if right: " + list(exact)
 	}
 	return s
 }

@@ -50,7 +50,7 @@ type Result struct {
 
 	Frames     int     `json:"frames"`
 	LeftOut    int     `json:"frames_left_out"` // fewer than three markers in view
-	Odd        int     `json:"frames_odd"`      // markers that do not fit the body: the frame was left out
+	Odd        int     `json:"frames_odd"`      // markers that do not fit the body or its way: the frame was left out
 	Noise      float64 `json:"noise"`           // m  of a coordinate of a marker
 	TopRoll    float64 `json:"top_roll"`        // rad/s
 	SpinRMS    float64 `json:"spin_rms"`        // rad/s
@@ -65,6 +65,7 @@ type Result struct {
 	Strays    []Stray    `json:"strayed"`   // markers that were left out
 
 	Solution         *fit.Solution `json:"-"`
+	Moved            *fit.Solution `json:"-"`     // with assumed numbers moved as far as is known of them, and with their derivatives
 	Body             ball.Params   `json:"body"`  // with what was found
 	NegligibleParams []string      `json:"small"` // coefficients of friction that are known to be next to nothing
 
@@ -301,9 +302,18 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		return fmt.Errorf("shooting on the markers: %w", err)
 	}
 	s.adopt(sol)
+	r.lacking(&c, s, sol)
+	if !sol.Converged && r.Slip.Lasting <= lasting && r.withinUncertainty(sol) { // it is no further than numbers of the file may be wrong
+		draft := sol
+		if sol, err = s.fit(ctx, c, p.sigma, watch, lastSteps, false); err != nil {
+			return fmt.Errorf("shooting on the markers: %w", err)
+		}
+		sol.Count(draft)
+		s.adopt(sol)
+		r.lacking(&c, s, sol)
+	}
 	r.Body, r.start, r.startTime, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
-	r.lacking(&c, s, sol)
 	return r.assess(sol, len(free))
 }
 

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/rotation"
+	"hilrig/identify/record"
 )
 
 // Exchange is a frame in which markers have each other's labels. They were put right.
@@ -49,13 +50,41 @@ func (p *poses) putRight(r *Recording, markers []r3.Vec, rms []float64) {
 		case stray >= 0:
 			p.strays = append(p.strays, Stray{Frame: k, Time: r.Times[k], Marker: stray})
 		default:
-			p.q[k], p.center[k] = quat.NaN(), r3.Vec{X: math.NaN(), Y: math.NaN(), Z: math.NaN()}
-			p.cleanRecording.Visible[k] = make([]bool, len(markers))
-			p.odd++
+			p.leaveOut(k)
 			continue
 		}
 		if f, err := alignSeen(points, visible, markers); err == nil {
 			p.q[k], p.center[k] = f.R, f.P
+		}
+	}
+}
+
+// leaveOut takes a frame out.
+func (p *poses) leaveOut(k int) {
+	p.q[k], p.center[k] = quat.NaN(), r3.Vec{X: math.NaN(), Y: math.NaN(), Z: math.NaN()}
+	p.cleanRecording.Visible[k] = make([]bool, len(p.cleanRecording.Visible[k]))
+	p.odd++
+}
+
+// leaveOutJumps takes out the frames in which all markers together are off the way of the ball through the frames before and after: no
+// ball leaves its way and is back on it at once.
+func (p *poses) leaveOutJumps() {
+	var frames []int
+	var way [3][]float64
+	for k, c := range p.center {
+		if p.hasPose(k) {
+			frames = append(frames, k)
+			for i, x := range [3]float64{c.X, c.Y, c.Z} {
+				way[i] = append(way[i], x)
+			}
+		}
+	}
+	for _, x := range way {
+		_, at := record.Despike(x)
+		for _, i := range at {
+			if p.hasPose(frames[i]) {
+				p.leaveOut(frames[i])
+			}
 		}
 	}
 }

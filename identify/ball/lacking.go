@@ -26,22 +26,18 @@ type Assumption struct {
 	ParamMoves  map[string]float64 `json:"moves"`       // by which so much more of it moves the parameters, with nothing else changed
 }
 
-// Group is what an assumption is one of, with its uncertainty, for people.
-func (a *Assumption) Group() string {
-	share := func(what string, of float64) string {
-		return fmt.Sprintf("%s ±%.2g %%", what, 100*a.Uncertainty/math.Abs(of))
-	}
+// Group is what an assumption is one of, for people.
+func (a *Assumption) Group() fit.GivenNumber {
 	switch {
 	case IsMoment(a.Name):
-		return share(a.Name, a.Value)
 	case a.Name[0] == 'I':
-		return fmt.Sprintf("products of inertia ±%.2g kg·m²", a.Uncertainty)
+		return fit.GivenNumber{Name: "products of inertia", Uncertainty: a.Uncertainty, Unit: "kg·m²"}
 	case a.Name[0] == 'c':
-		return fmt.Sprintf("centre of mass ±%.2g m", a.Uncertainty)
+		return fit.GivenNumber{Name: "centre of mass", Uncertainty: a.Uncertainty, Unit: "m"}
 	case strings.HasPrefix(a.Name, "marker"):
-		return fmt.Sprintf("places of markers ±%.2g m", a.Uncertainty)
+		return fit.GivenNumber{Name: "places of markers", Uncertainty: a.Uncertainty, Unit: "m"}
 	}
-	return share(a.Name, a.Value)
+	return fit.GivenNumber{Name: a.Name, Uncertainty: 100 * a.Uncertainty / math.Abs(a.Value), Unit: "%"}
 }
 
 // Doubt is what numbers that were assumed do to a parameter.
@@ -123,9 +119,11 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 }
 
 // lacking forms what numbers of the setup that are not searched do to the markers: suspects for fit.Unmodelled, and by how much the
-// uncertainty of those that were given moves the parameters.
+// uncertainty of those that were given moves the parameters. A number with an uncertainty is no suspect: the residual is looked at after it
+// was moved as far as is known of it.
 func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
 	list := c.others(s.freeParams)
+	r.Suspects, r.Assumed, r.Moved, r.residualGrowth = nil, []Assumption{}, sol, 0
 	o := &shooting{rec: s.rec, poses: s.poses, base: s.base.clone(), segments: s.segments}
 	for i := range list {
 		o.freeParams = append(o.freeParams, list[i].parameter)
@@ -140,7 +138,7 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
 	at := map[string]int{}
 	for i := range list {
 		f, col := &list[i], columns[i]
-		if floats.Norm(col, 2) == 0 {
+		if floats.Norm(col, 2) == 0 || f.uncertainty > 0 {
 			continue
 		}
 		k, known := at[f.kind]
@@ -162,6 +160,8 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
 // with exact numbers is what their uncertainty adds.
 func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit.Solution) {
 	n, p := len(sol.Residual), len(sol.FreeParams)
+	moved := *sol
+	moved.Params, moved.FreeParams = slices.Clone(sol.Params), slices.Clone(sol.FreeParams)
 	var x [][]float64
 	for j := range p {
 		col := make([]float64, n)
@@ -182,6 +182,8 @@ func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit
 				}
 			}
 			r.Assumed = append(r.Assumed, a)
+			moved.FreeParams = append(moved.FreeParams, len(moved.Params))
+			moved.Params = append(moved.Params, list[i].fitParam(&s.base))
 		}
 	}
 	if len(r.Assumed) == 0 {
@@ -196,6 +198,7 @@ func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit
 	}
 	left := slices.Clone(sol.Residual)
 	far := 1.0
+	r.farthest = ""
 	for k, v := range theta {
 		floats.AddScaled(left, -v, x[k])
 		if k >= p && math.Abs(v) > far {
@@ -203,6 +206,17 @@ func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit
 		}
 	}
 	r.residualGrowth = norm(left) / norm(sol.Residual)
+	moved.Residual, moved.Jac = left, make([]float64, n*len(x))
+	for j, col := range x {
+		unit := 1.0
+		if j >= p {
+			unit = r.Assumed[j-p].Uncertainty
+		}
+		for k, v := range col {
+			moved.Jac[k*len(x)+j] = v / unit
+		}
+	}
+	r.Moved = &moved
 	for j, i := range sol.FreeParams {
 		r.Doubts[sol.Params[i].Name] = Doubt{theta[j], math.Sqrt(max(0, cov[j]-own[j]))}
 	}

@@ -144,6 +144,7 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 		return nil, fmt.Errorf("markers: their distances miss those of the body by %.3g m, the radius is %.3g m: the offsets belong to other markers, or units differ (lengths are metres)", p.sigma, radius)
 	}
 	p.putRight(r, markers, rms)
+	p.leaveOutJumps()
 	last := rotation.Identity
 	for k := range n {
 		if p.hasPose(k) {

@@ -64,9 +64,13 @@ func (s *Slip) judge(b *ball.Params, ms []motion, sol *fit.Solution, sigma, slid
 		}
 		s.Ratio = max(s.Ratio, math.Hypot(force.X, force.Y)/force.Z)
 	}
-	if dof := len(sol.Residual) - len(sol.FreeParams); dof > 0 {
-		s.Residual = norm(sol.Residual) * math.Sqrt(float64(len(sol.Residual))/float64(dof)) / sigma
-	}
+	s.Residual = overNoise(sol, sigma)
+}
+
+// overNoise is the root mean square of what a solution leaves over, with its degrees of freedom, over the noise.
+func overNoise(sol *fit.Solution, noise float64) float64 {
+	n := float64(len(sol.Residual))
+	return norm(sol.Residual) * math.Sqrt(n/math.Max(1, n-float64(len(sol.FreeParams)))) / noise
 }
 
 // assess forms errors, intervals and correlations of the parameters, the first own of the free ones.
@@ -139,8 +143,8 @@ func (r *Result) littles(ms []motion) map[string]float64 {
 }
 
 // withinUncertainty tells whether numbers of the file, as far as they are known, take away what is left above the noise.
-func (r *Result) withinUncertainty() bool {
-	return r.residualGrowth > 0 && r.Slip.Residual*r.residualGrowth <= residual
+func (r *Result) withinUncertainty(sol *fit.Solution) bool {
+	return r.residualGrowth > 0 && overNoise(sol, r.Noise)*r.residualGrowth <= residual
 }
 
 // judge says what speaks against the result.
@@ -153,10 +157,10 @@ func (r *Result) judge(c Spec) {
 	if s.Lasting > lasting {
 		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.TopTime)
 	}
-	s.Slips = s.Lasting > lasting || s.Residual > residual && !r.withinUncertainty()
+	s.Slips = s.Lasting > lasting || s.Residual > residual && !r.withinUncertainty(r.Solution)
 	switch {
 	case s.Residual <= residual:
-	case r.withinUncertainty():
+	case r.withinUncertainty(r.Solution):
 		text := fmt.Sprintf("the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m; numbers of the file, moved within their uncertainty, would take that away", s.Residual*r.Noise, s.Residual, r.Noise)
 		if r.farthest != "" {
 			text += ", above all " + r.farthest
@@ -211,7 +215,7 @@ func (r *Result) judge(c Spec) {
 		warn("%d of %d frames show fewer than three markers: they were left out of the smoothing", r.LeftOut, r.Frames)
 	}
 	if r.Odd > 0 {
-		warn("in %d of %d frames the markers do not fit the body: they were left out", r.Odd, r.Frames)
+		warn("in %d of %d frames the markers do not fit the body, or all are off its way: they were left out", r.Odd, r.Frames)
 	}
 	last := &r.Levels[len(r.Levels)-1]
 	for _, l := range r.Levels[:len(r.Levels)-1] {

@@ -1,10 +1,12 @@
 package machine
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"hilrig/identify/fit"
 )
 
 // Uncertain is the standard uncertainty of what a file gives and no record of torques tells for sure [JCGM 100, 4.3]: each of these
@@ -16,20 +18,17 @@ type Uncertain struct {
 	Zero   float64 `yaml:"zero" unit:"rad|m" want:">=0" json:"zero" doc:"of the zero of each position"`
 }
 
-// Texts say what was given and how well it is known, for people.
-func (u *Uncertain) Texts(joints int) (list []string) {
-	add := func(what string, x float64, unit string) {
-		if x > 0 {
-			what += fmt.Sprintf(" ±%.2g %s", x, unit)
-		}
-		list = append(list, what)
+// Given are the numbers that a machine of so many joints rests on, and how well they are known.
+func (u *Uncertain) Given(joints int) []fit.GivenNumber {
+	list := []fit.GivenNumber{
+		{Name: "gains of the torques", Uncertainty: u.Gain, Unit: "%"},
+		{Name: "lengths", Uncertainty: u.Length, Unit: "m"},
+		{Name: "axes of the joints", Uncertainty: u.Axis, Unit: "rad"},
+		{Name: "zeros of the positions", Uncertainty: u.Zero, Unit: "rad or m"},
 	}
-	add("gains of the torques", u.Gain, "%")
-	if joints > 1 {
-		add("lengths", u.Length, "m")
+	if joints == 1 {
+		return slices.Delete(list, 1, 2)
 	}
-	add("axes of the joints", u.Axis, "rad")
-	add("zeros of the positions", u.Zero, "rad or m")
 	return list
 }
 

@@ -24,12 +24,18 @@ type Result struct {
 	Starts   int           // descents
 	Reached  int           // of them that ended at the best
 	Suspects []fit.Suspect // what may be wrong with machine and records, for the rows of Solution
-	Gains    [][]float64   // by input, by how much the rows of the model rise with its gain, relative; nil: not known, or the input is zero
+	Gains    []Gain        // of inputs and outputs that are not zero; nil: not known
 	Warnings []string
 	Compute  time.Duration
 
 	spec   *Spec
 	pulses bool // spikes of inputs were left out
+}
+
+// Gain is by how much the rows of the model rise with the gain of a column, relative.
+type Gain struct {
+	Name string // of the input or output
+	Rows []float64
 }
 
 // Explained is how well an output is explained.

@@ -11,7 +11,7 @@ import (
 
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
 // gains and zeros of inputs and outputs, outputs that are late. Each is what a little of it does to the simulated outputs.
-func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float64) {
+func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
 		return nil, nil
@@ -43,7 +43,6 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float
 			add("number of the machine", fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text), "Search it too, or mend it in the file of the machine.", c)
 		}
 	}
-	gains = make([][]float64, len(p.spec.Inputs))
 	for i, name := range p.spec.Inputs {
 		size := 0.0
 		for r := range p.recs {
@@ -68,7 +67,7 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float
 			}
 			if c := differing(q, difference); c != nil {
 				if s.kind == "gain" {
-					gains[i] = c
+					gains = append(gains, Gain{name, c})
 				}
 				add(s.kind+" of an input", fmt.Sprintf("what %s of %s makes", s.description, name), "Check this column.", c)
 			}
@@ -85,6 +84,7 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains [][]float
 				zero[k] = 1
 			}
 		}
+		gains = append(gains, Gain{o.Name, gain})
 		add("gain of an output", "what another gain of "+o.Name+" makes", "Check this column.", gain)
 		add("zero of an output", "what another zero of "+o.Name+" makes", "Check this column.", zero)
 		add("late output", "what "+o.Name+" makes that is late, or early", "Give delay of this column.", late)

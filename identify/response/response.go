@@ -38,6 +38,7 @@ type Spec struct {
 	Others      []Other                                 // numbers of the machine that are not searched and may be wrong
 	Outputs     []Output                                // what was measured
 	StartJoints []string                                // joints whose position and speed at the beginning of every recording are searched
+	Uncertain   Uncertain                               //
 	Line        bool                                    // inputs change evenly between samples; else they are held
 	Steps       int                                     // in a sampling interval; 0: as many as it takes
 	Starts      int                                     // descents from drawn values besides that from the start
@@ -45,8 +46,13 @@ type Spec struct {
 	Workers     int                                     // 0: as many as there are processors
 }
 
-// Inputs are the names of the inputs.
-func (r *Result) Inputs() []string { return r.spec.Inputs }
+// Uncertain is the standard uncertainty of what a file gives and no record of responses tells for sure. 0: taken for exact.
+type Uncertain struct {
+	Gain float64 `yaml:"gain" unit:"%" want:">=0 <=50" json:"gain_percent" doc:"of the gain of each input and output"`
+}
+
+// Uncertain is that of what was given.
+func (r *Result) Uncertain() Uncertain { return r.spec.Uncertain }
 
 // Output is a number of the machine, named as machine.Watch does.
 type Output struct {

@@ -1,0 +1,17 @@
+package fit
+
+import "fmt"
+
+// GivenNumber is a number, or several of a kind, that a result rests on and that a file gives: no record tells it for sure.
+type GivenNumber struct {
+	Name        string
+	Uncertainty float64 // standard, in Unit; 0: not said, and intervals hold no error of it
+	Unit        string
+}
+
+func (g GivenNumber) String() string {
+	if g.Uncertainty == 0 {
+		return g.Name
+	}
+	return fmt.Sprintf("%s ±%.2g %s", g.Name, g.Uncertainty, g.Unit)
+}
