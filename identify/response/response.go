@@ -38,7 +38,7 @@ type Spec struct {
 	Others      []Other                                 // numbers of the machine that are not searched and may be wrong
 	Outputs     []Output                                // what was measured
 	StartJoints []string                                // joints whose position and speed at the beginning of every recording are searched
-	Uncertain   Uncertain                               //
+	Uncertain   Uncertain                               // what the gains of the columns are known to
 	Line        bool                                    // inputs change evenly between samples; else they are held
 	Steps       int                                     // in a sampling interval; 0: as many as it takes
 	Starts      int                                     // descents from drawn values besides that from the start
