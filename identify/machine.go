@@ -229,7 +229,7 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 			r.HalfCutoff[k], r.halfErr[k] = b.HalfCutoff[j], b.HalfErr[j]
 		}
 	}
-	r.givenNumbers = b.Spec.Uncertain.Given(b.Model.NV())
+	r.givenNumbers = b.Spec.Uncertain.GivenNumbers(b.Model.NV())
 	r.findLacking(b)
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
 		for j, apart := range iv.Differences { // where they differ beyond chance, intervals hold both values
@@ -264,7 +264,7 @@ func ofOnlyJoint(b *machine.Result, v MachineChecks) (*Result, error) {
 	j.end(method, j.stageOf(b.Axis))
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: append([]string{}, b.Warnings...),
 		Stages: []Stage{j.lastStage.stage()}}
-	r.joint, r.givenNumbers = true, b.Spec.Uncertain.Given(1)
+	r.joint, r.givenNumbers = true, b.Spec.Uncertain.GivenNumbers(1)
 	for _, p := range b.Solution.Params {
 		if p.Zero {
 			r.negligibleParams = append(r.negligibleParams, p.Name)

@@ -77,7 +77,7 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 		}
 		r.Stages = append(r.Stages, s)
 	}
-	r.findSuspects(b.Moved, b.Suspects, r.harm(b.Solution))
+	r.findSuspects(b.MovedSolution, b.Suspects, r.harm(b.Solution))
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if ci, d := r.random(p), b.Doubts[p.Name]; ci != nil {

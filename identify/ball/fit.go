@@ -65,7 +65,7 @@ type Result struct {
 	Strays    []Stray    `json:"strayed"`   // markers that were left out
 
 	Solution         *fit.Solution `json:"-"`
-	Moved            *fit.Solution `json:"-"`     // with assumed numbers moved as far as is known of them, and with their derivatives
+	MovedSolution    *fit.Solution `json:"-"`     // with assumed numbers moved as far as is known of them, and with their derivatives
 	Body             ball.Params   `json:"body"`  // with what was found
 	NegligibleParams []string      `json:"small"` // coefficients of friction that are known to be next to nothing
 

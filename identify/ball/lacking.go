@@ -123,7 +123,7 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 // was moved as far as is known of it.
 func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
 	list := c.others(s.freeParams)
-	r.Suspects, r.Assumed, r.Moved, r.residualGrowth = nil, []Assumption{}, sol, 0
+	r.Suspects, r.Assumed, r.MovedSolution, r.residualGrowth = nil, []Assumption{}, sol, 0
 	o := &shooting{rec: s.rec, poses: s.poses, base: s.base.clone(), segments: s.segments}
 	for i := range list {
 		o.freeParams = append(o.freeParams, list[i].parameter)
@@ -216,7 +216,7 @@ func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit
 			moved.Jac[k*len(x)+j] = v / unit
 		}
 	}
-	r.Moved = &moved
+	r.MovedSolution = &moved
 	for j, i := range sol.FreeParams {
 		r.Doubts[sol.Params[i].Name] = Doubt{theta[j], math.Sqrt(max(0, cov[j]-own[j]))}
 	}

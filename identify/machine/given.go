@@ -18,8 +18,8 @@ type Uncertain struct {
 	Zero   float64 `yaml:"zero" unit:"rad|m" want:">=0" json:"zero" doc:"of the zero of each position"`
 }
 
-// Given are the numbers that a machine of so many joints rests on, and how well they are known.
-func (u *Uncertain) Given(joints int) []fit.GivenNumber {
+// GivenNumbers are the numbers that a machine of so many joints rests on, and how well they are known.
+func (u *Uncertain) GivenNumbers(joints int) []fit.GivenNumber {
 	list := []fit.GivenNumber{
 		{Name: "gains of the torques", Uncertainty: u.Gain, Unit: "%"},
 		{Name: "lengths", Uncertainty: u.Length, Unit: "m"},
