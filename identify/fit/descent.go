@@ -195,7 +195,7 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 const (
 	creepSteps      = 10
 	creepTolerances = 100
-	maxCreep       = 1e-3
+	maxCreep        = 1e-3
 )
 
 // creeps tells that the last steps together hardly lowered the cost.
