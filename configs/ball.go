@@ -195,7 +195,8 @@ func checkBall(r *schema.Report, version int, p *plant.Params, markers []BallMar
 		case seen[m.Name]:
 			r.Errorf("markers", "%s stands twice", at)
 		case p.Radius > 0 && !(d <= 1.5*p.Radius):
-			r.Errorf("markers", "%s: it sits %.4g m from the centre of a ball of radius %.4g m, want on it or inside: lengths are metres, or have their unit", at, d, p.Radius)
+			r.Errorf("markers", "%s: it sits %.4g m from the centre of a ball of radius %.4g m, want on it or inside: lengths are metres, or have "+
+				"their unit", at, d, p.Radius)
 		}
 		seen[m.Name] = true
 	}

@@ -22,7 +22,8 @@ func TestBallDocs(t *testing.T) {
 	fit := Tables(DefaultBallFit())
 	both := strings.Index(fit, "\n## ball\n") // the body stands above
 	after := strings.Index(fit, "\n## markers[]")
-	want := ballHead + Tables(DefaultBallRun()) + "\n# To identify\n\n`ball` and `markers` are as above; `slide` is a coefficient of sliding friction that is sure: a motion that asks for more is refused.\n" + fit[:both] + fit[after:]
+	want := ballHead + Tables(DefaultBallRun()) + "\n# To identify\n\n`ball` and `markers` are as above; `slide` is a coefficient of " +
+		"sliding friction that is sure: a motion that asks for more is refused.\n" + fit[:both] + fit[after:]
 	path := filepath.Join("..", "docs", "ball-files.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -58,7 +59,8 @@ func TestBadBallFiles(t *testing.T) {
 		{"ball.yaml", "mass: 54 g", "mass: 54 g\n  slips: true", "ball.slips"},
 		{"ball.yaml", "file: ../../runs/ball.csv", "span: [1, 1]\n  file: a.csv", "data.span"},
 		{"ball.yaml", "file: ../../runs/ball.csv", "unit: mm", "data.file is missing"},
-		{"ball.yaml", "  - {name: m1, at: [25 mm, 5 mm, 8 mm]}\n  - {name: m2, at: [-12 mm, 24 mm, -2 mm]}\n  - {name: m3, at: [-14 mm, -22 mm, 6 mm]}\n", "", "markers: 2, want three"},
+		{"ball.yaml", "  - {name: m1, at: [25 mm, 5 mm, 8 mm]}\n  - {name: m2, at: [-12 mm, 24 mm, -2 mm]}\n  - {name: m3, at: [-14 mm, -22 " +
+			"mm, 6 mm]}\n", "", "markers: 2, want three"},
 		{"ball.yaml", "file: ../../runs/ball.csv", "body: ball\n  file: a.csv", "leave one of them out"},
 		{"ball.yaml", "version: 1", "version: 2", "reads version 1"},
 	} {

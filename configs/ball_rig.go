@@ -60,7 +60,8 @@ func (v *Virtual) ballOutputs() []engine.Signal {
 var seenAs = map[tracker.Quantity]int{
 	tracker.X: ball.OutSeenX, tracker.Y: ball.OutSeenY, tracker.Z: ball.OutSeenZ,
 	tracker.QW: ball.OutSeenQW, tracker.QX: ball.OutSeenQX, tracker.QY: ball.OutSeenQY, tracker.QZ: ball.OutSeenQZ,
-	tracker.Error: ball.OutSeenError, tracker.Missing: ball.OutSeenMissing, tracker.WX: ball.OutWX, tracker.WY: ball.OutWY, tracker.WZ: ball.OutWZ,
+	tracker.Error: ball.OutSeenError, tracker.Missing: ball.OutSeenMissing, tracker.WX: ball.OutWX, tracker.WY: ball.OutWY,
+	tracker.WZ: ball.OutWZ,
 }
 
 // farEndSays are the quantities that the far end of the line makes itself.
@@ -150,6 +151,7 @@ func (c *Config) checkSeen(r *schema.Report) {
 		}
 		name := d.Name + "." + m.Name
 		p := fmt.Sprintf("%s.measure[%d]", d.path(), k)
-		r.Errorf(p+".name", "%s.name: nothing of the ball is %s; want virtual.sensors: {%s: {of: …}} with one of %s, or leave it out", p, m.Name, name, strings.Join(outputs, ", "))
+		r.Errorf(p+".name", "%s.name: nothing of the ball is %s; want virtual.sensors: {%s: {of: …}} with one of %s, or leave it out", p, m.Name,
+			name, strings.Join(outputs, ", "))
 	})
 }

@@ -19,23 +19,29 @@ func TestCheckBallRig(t *testing.T) {
 		{"  plant:\n    kind: ball\n", "  plant:\n    kind: ball\n    axes: {spin: {inertia: 1}}\n", "virtual.plant.axes: a ball has no axes"},
 		{"        radius: 35 mm", "        radius: 3.5 mm", "virtual.plant.ball.body.center_of_mass: it lies 0.0109 m from the centre"},
 		{"        radius: 35 mm", "        radius: 0 mm", "virtual.plant.ball.body.radius"},
-		{"        orientation: [0.2588", "        orientation: [0.5", "virtual.plant.ball.start.orientation: a quaternion of length 1.088, want 1"},
-		{"        orientation: [0.2588, 0.9659, 0, 0]", "        orientation: [1, 0, 0]", "virtual.plant.ball.start.orientation: want 4 values, got 3"},
+		{"        orientation: [0.2588", "        orientation: [0.5", "virtual.plant.ball.start.orientation: a quaternion of length " +
+			"1.088, want 1"},
+		{"        orientation: [0.2588, 0.9659, 0, 0]", "        orientation: [1, 0, 0]",
+			"virtual.plant.ball.start.orientation: want 4 values, got 3"},
 		{"unseen: 0.5 s", "unseen: 6 s", "virtual.plant.ball.start.unseen: 6 s, want less than"},
 		{"every: 6 s", "every: 9 ms", "virtual.plant.ball.start.every: 0.009 s, want at least two frames, 0.01 s"},
 		{"every: 6 s\n        unseen: 0.5 s", "every: 10 ms", ""},
 		{"noise: 0.1 mm\n        hidden", "noise: -1 mm\n        hidden", "virtual.plant.ball.camera.noise"},
 		{"hidden: 0.02", "hidden: 2", "virtual.plant.ball.camera.hidden"},
 		{"lost: 0.005", "lost: 0.005\n        markers: [[35 mm, 0, 0], [-35 mm, 0, 0]]", "virtual.plant.ball.camera.markers: 2, want 3 to 16"},
-		{"lost: 0.005", "lost: 0.005\n        markers: [[35 mm, 0, 0], [-35 mm, 0, 0], [0, 35, 0]]", "virtual.plant.ball.camera.markers[2]: 35 m from the centre of a ball of radius 0.035 m"},
+		{"lost: 0.005", "lost: 0.005\n        markers: [[35 mm, 0, 0], [-35 mm, 0, 0], [0, 35, 0]]",
+			"virtual.plant.ball.camera.markers[2]: 35 m from the centre of a ball of radius 0.035 m"},
 		{"lost: 0.005", "lost: 0.005\n        markers: [[35 mm, 0, 0], [-35 mm, 0, 0], [0, 35 mm, 0]]", ""},
 		{"  - {name: z, unit: m}", "  - {name: z, unit: m}\n      - {name: q.v}", `"q.v" is no quantity of a tracker`},
-		{"  - {name: z, unit: m}", "  - {name: z, unit: m}\n      - {name: a.z, unit: m/s²}", "nothing of the ball is a.z; want virtual.sensors: {tracker.a.z: {of: …}} with one of ball.x"},
-		{"  - {name: z, unit: m}", "  - {name: z, unit: m}\n      - {name: v.x, unit: m/s}", "devices.tracker.measure[3].name: nothing of the ball is v.x"},
+		{"  - {name: z, unit: m}", "  - {name: z, unit: m}\n      - {name: a.z, unit: m/s²}",
+			"nothing of the ball is a.z; want virtual.sensors: {tracker.a.z: {of: …}} with one of ball.x"},
+		{"  - {name: z, unit: m}", "  - {name: z, unit: m}\n      - {name: v.x, unit: m/s}",
+			"devices.tracker.measure[3].name: nothing of the ball is v.x"},
 		{"items: [9, 8, 2, 7]", "items: [9, 8, 2, 7], stations: [{name: B, number: 1}]", `"x" is no part of the tracker`},
 		{"  tracker: {clock", "  traker: {clock", "tracker"},
 		{"  tracker:\n    port", "  ball:\n    port", "devices.ball: a plant of kind ball calls its own numbers ball.x"},
-		{"models:\n", "axes: {path: {kind: linear, position: tracker.x, drive: {kind: none}, estimator: {position_noise: 0.1 mm, acceleration_walk: 10 m/(s²·√s)}}}\nmodels:\n", ""},
+		{"models:\n", "axes: {path: {kind: linear, position: tracker.x, drive: {kind: none}, estimator: {position_noise: 0.1 mm, " +
+			"acceleration_walk: 10 m/(s²·√s)}}}\nmodels:\n", ""},
 		{"kind: ball\n    ball:\n      body: {", "kind: rival-laws\n    ball:\n      body: {", "axes: there is none"},
 	} {
 		if !strings.Contains(text, c.from) {
@@ -70,7 +76,8 @@ func TestBallReadings(t *testing.T) {
       - {name: B.count}
       - {name: m2.z, unit: m}
 ` + text[j:]
-	text = strings.NewReplacer("baud: 230400", "baud: 921600", "tracker.x", "tracker.B.x", "tracker.y", "tracker.B.y", "tracker.z", "tracker.B.z", "tracker.q.", "tracker.B.q.").Replace(text)
+	text = strings.NewReplacer("baud: 230400", "baud: 921600", "tracker.x", "tracker.B.x", "tracker.y", "tracker.B.y", "tracker.z",
+		"tracker.B.z", "tracker.q.", "tracker.B.q.").Replace(text)
 	c, err := LoadBytes("ball.yaml", []byte(text+"  sensors:\n    tracker.B.y: {of: ball.y, offset: 1 mm}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +86,8 @@ func TestBallReadings(t *testing.T) {
 	for _, r := range c.Readings() {
 		got = append(got, r.Output)
 	}
-	want := []int{ball.OutSeenX, ball.OutSeenQW, ball.OutSeenQX, ball.OutSeenQY, ball.OutSeenQZ, ball.OutY, ball.OutSeenZ, ball.OutSeenError, ball.OutSeenMissing, -1, ball.OutMarkers + 5}
+	want := []int{ball.OutSeenX, ball.OutSeenQW, ball.OutSeenQX, ball.OutSeenQY, ball.OutSeenQZ, ball.OutY, ball.OutSeenZ, ball.OutSeenError,
+		ball.OutSeenMissing, -1, ball.OutMarkers + 5}
 	if !slices.Equal(got, want) {
 		t.Errorf("outputs %v, want %v", got, want)
 	}

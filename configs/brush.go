@@ -43,9 +43,11 @@ func measuredFiles() []measuredFile {
 			p.Commutator.Profile, err = contact.RingProfile(xs, ys)
 			return err
 		},
-		instead: []string{"eccentricity", "phase", "roughness", "slot_depth", "dip_depth", "edge_length", "bar_step", "seed", "true_slots", "smooth"},
+		instead: []string{"eccentricity", "phase", "roughness", "slot_depth", "dip_depth", "edge_length", "bar_step", "seed", "true_slots",
+			"smooth"},
 	}, {
-		key: "face.profile", doc: "CSV of a measured face: x from the middle, and height over the arc of the face, positive towards the commutator",
+		key: "face.profile", doc: "CSV of a measured face: x from the middle, and height over the arc of the face, positive towards the " +
+			"commutator",
 		x: []measuredColumn{{"x", "m"}}, y: measuredColumn{"height", "m"},
 		apply: func(p *brush.Params, _ string, xs, ys []float64) (err error) {
 			p.Face.Profile, err = contact.LineProfile(xs, ys)
@@ -61,7 +63,8 @@ func measuredFiles() []measuredFile {
 				continue // the source lets restitution alone depend on it
 			}
 			files = append(files, measuredFile{
-				key: "material." + property + "_by_" + name, doc: fmt.Sprintf("CSV of a factor of %s over %s_%s", what[i], cause[j].name, strings.ReplaceAll(strings.ReplaceAll(cause[j].unit, "/", "_"), "²", "2")),
+				key: "material." + property + "_by_" + name, doc: fmt.Sprintf("CSV of a factor of %s over %s_%s", what[i], cause[j].name,
+					strings.ReplaceAll(strings.ReplaceAll(cause[j].unit, "/", "_"), "²", "2")),
 				x: []measuredColumn{cause[j]}, y: measuredColumn{"factor", ""},
 				apply: func(p *brush.Params, _ string, xs, ys []float64) error {
 					p.Material.Factors[i][j] = &brush.Curve{X: xs, Y: ys}
@@ -142,7 +145,8 @@ func (f *measuredFile) read(path string, p *brush.Params) error {
 		iy, y, uy = find(f.y)
 		if ix < 0 || iy < 0 {
 			want := listOf(f.x, func(c measuredColumn) string { return c.name })
-			return nil, fmt.Errorf("want the columns %s and %s, each with its unit behind an underscore, such as radius_mm; found %s", strings.Join(want, " or "), f.y.name, strings.Join(header, ", "))
+			return nil, fmt.Errorf("want the columns %s and %s, each with its unit behind an underscore, such as radius_mm; found %s",
+				strings.Join(want, " or "), f.y.name, strings.Join(header, ", "))
 		}
 		return []int{ix, iy}, nil
 	})
@@ -157,7 +161,8 @@ func (f *measuredFile) read(path string, p *brush.Params) error {
 			continue
 		}
 		if k.fileUnit == "" {
-			return fmt.Errorf("%s:1: column %s has no unit; want one behind an underscore, such as %s_%s", path, k.name, k.name, strings.NewReplacer("/", "_", "²", "2").Replace(k.unit))
+			return fmt.Errorf("%s:1: column %s has no unit; want one behind an underscore, such as %s_%s", path, k.name, k.name,
+				strings.NewReplacer("/", "_", "²", "2").Replace(k.unit))
 		}
 		zero, err := schema.ParseValue("0 "+k.fileUnit, k.unit)
 		if err != nil {

@@ -80,7 +80,8 @@ func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAx
 		}
 	}
 	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m != nil && m.Friction.Model != nil {
-		r.Errorf(m.path()+".friction", "%s.friction: Coulomb friction of %s N·m, of which the brushes of virtual.plant.brush alone have %s N·m; what is left for the bearings is not told by the parameters of %s: give it as %s.friction", m.path(),
+		r.Errorf(m.path()+".friction", "%s.friction: Coulomb friction of %s N·m, of which the brushes of virtual.plant.brush alone have %s "+
+			"N·m; what is left for the bearings is not told by the parameters of %s: give it as %s.friction", m.path(),
 			schema.Short(m.Friction.Model.Levels().Sliding.Max()), schema.Short(c.BrushFriction()), m.Friction.Name, at)
 	}
 }

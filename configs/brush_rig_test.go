@@ -46,15 +46,21 @@ func TestCheckBrushes(t *testing.T) {
 		{"more than the period", func(c *Config) { c.Models[0].Share = 1.2 }, "models.brushes.share: 1.2, want > 0 and ≤ 0.5", ""},
 		{"long sub-step", func(c *Config) { c.Models[0].Step = 1e-3 }, "models.brushes.step: 0.001 s", ""},
 		{"a step that does not resolve the joints", func(c *Config) { c.Models[0].Step = 60e-6 }, "", "does not resolve the brush on its face"},
-		{"negative clearance", func(c *Config) { c.Models[0].Parameters.Holder.Clearance = -1e-4 }, "models.brushes.parameters.holder.clearance: -0.0001 m, want", ""},
-		{"out of the holder", func(c *Config) { c.Virtual.Plant.Brush.Parameters.Brush.Length = 4e-3 }, "virtual.plant.brush.parameters.brush.length: 0.004 m leaves 0.002 m of the brush in the holder", ""},
-		{"spring beside the brush", func(c *Config) { c.Models[0].Parameters.Spring.Arm = 0.03 }, "models.brushes.parameters: brush: spring.pivot_x", ""},
-		{"true slots", func(c *Config) { c.Models[0].Parameters.Commutator.TrueSlots = true }, "true slots need steps that a loop has no time for", ""},
+		{"negative clearance", func(c *Config) { c.Models[0].Parameters.Holder.Clearance = -1e-4 },
+			"models.brushes.parameters.holder.clearance: -0.0001 m, want", ""},
+		{"out of the holder", func(c *Config) { c.Virtual.Plant.Brush.Parameters.Brush.Length = 4e-3 },
+			"virtual.plant.brush.parameters.brush.length: 0.004 m leaves 0.002 m of the brush in the holder", ""},
+		{"spring beside the brush", func(c *Config) { c.Models[0].Parameters.Spring.Arm = 0.03 },
+			"models.brushes.parameters: brush: spring.pivot_x", ""},
+		{"true slots", func(c *Config) { c.Models[0].Parameters.Commutator.TrueSlots = true },
+			"true slots need steps that a loop has no time for", ""},
 		{"another plant", func(c *Config) { c.Virtual.Plant.Kind = motorPlant }, "", "virtual.plant.brush: not used by kind motor"},
-		{"no friction of the bearings", func(c *Config) { c.Virtual.Plant.Axes[0].Friction = Friction{} }, "axes.shaft.friction: Coulomb friction of 0.019 N·m, of which the brushes of virtual.plant.brush alone have", ""},
+		{"no friction of the bearings", func(c *Config) { c.Virtual.Plant.Axes[0].Friction = Friction{} },
+			"axes.shaft.friction: Coulomb friction of 0.019 N·m, of which the brushes of virtual.plant.brush alone have", ""},
 		{"as many signals as there is room for", func(c *Config) { more(c, 58) }, "", ""},
 		{"one signal too many", func(c *Config) { more(c, 59) }, "devices.drive.measure: 64, at most 63", ""},
-		{"an axis that is not there", func(c *Config) { c.Models[0].Axis = "shift" }, `models.brushes.axis: "shift" is no axis (did you mean "shaft"?)`, ""},
+		{"an axis that is not there", func(c *Config) { c.Models[0].Axis = "shift" },
+			`models.brushes.axis: "shift" is no axis (did you mean "shaft"?)`, ""},
 		{"a name of the program", func(c *Config) { c.Models[0].Name = "plant" }, "the name plant belongs to the program", ""},
 		{"the name of the axis", func(c *Config) { c.Models[0].Name = "shaft" }, "models.shaft: axes.shaft has that name too", ""},
 	} {
@@ -83,7 +89,8 @@ func TestCheckBrushes(t *testing.T) {
 // more adds measurements.
 func more(c *Config, n int) {
 	for range n {
-		c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Name: fmt.Sprint("n", len(c.Devices[0].Measure)), Type: wire.U8, Scale: 1}})
+		c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Name: fmt.Sprint("n", len(c.Devices[0].Measure)),
+			Type: wire.U8, Scale: 1}})
 	}
 }
 
@@ -91,9 +98,10 @@ func more(c *Config, n int) {
 func TestBrushFileWithSeveralMistakes(t *testing.T) {
 	text := string(readFile(t, "brush-rig.yaml"))
 	for from, to := range map[string]string{
-		"contact: auto ":               "contact: atuo ",
-		"face: {seed: 2}  ":            "face: {seed: 2.5, vertices: 5}  ",
-		"brush: {length: 32 mm}":       "brush: {lenght: 32 mm}\n        holder: {clearance: 0.1 V}\n        motor: {resistance: 2}\n        commutator: {speed: 3000 rpm}",
+		"contact: auto ":    "contact: atuo ",
+		"face: {seed: 2}  ": "face: {seed: 2.5, vertices: 5}  ",
+		"brush: {length: 32 mm}": "brush: {lenght: 32 mm}\n        holder: {clearance: 0.1 V}\n        motor: {resistance: 2}\n " +
+			"       commutator: {speed: 3000 rpm}",
 		"pair: false             # tr": "pair: no thanks         # tr",
 	} {
 		if !strings.Contains(text, from) {
@@ -106,8 +114,10 @@ func TestBrushFileWithSeveralMistakes(t *testing.T) {
 	if !errors.As(err, &list) || len(list.List) != 7 {
 		t.Fatalf("want 7 problems:\n%v", err)
 	}
-	for _, want := range []string{`models.brushes.contact: "atuo"`, "models.brushes.parameters.face.seed: 2.5, want a whole number", `unknown key "lenght" under virtual.plant.brush.parameters.brush (did you mean "length"?)`,
-		"virtual.plant.brush.parameters.holder.clearance: 0.1 V is in V (voltage), want m (length)", `unknown key "resistance" under virtual.plant.brush.parameters.motor`,
+	for _, want := range []string{`models.brushes.contact: "atuo"`, "models.brushes.parameters.face.seed: 2.5, want a whole number",
+		`unknown key "lenght" under virtual.plant.brush.parameters.brush (did you mean "length"?)`,
+		"virtual.plant.brush.parameters.holder.clearance: 0.1 V is in V (voltage), want m (length)",
+		`unknown key "resistance" under virtual.plant.brush.parameters.motor`,
 		`unknown key "speed" under virtual.plant.brush.parameters.commutator`, "virtual.plant.brush.pair"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("lacks %q:\n%v", want, err)
@@ -140,7 +150,8 @@ func TestBrushDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := c.Models[0]; b.Name != "brushes" || b.Axis != "shaft" || b.Kind != models.BrushChoice || b.Contact != models.ContactAuto || b.Step != 20e-6 || b.Share != 0.3 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
+	if b := c.Models[0]; b.Name != "brushes" || b.Axis != "shaft" || b.Kind != models.BrushChoice || b.Contact != models.ContactAuto ||
+		b.Step != 20e-6 || b.Share != 0.3 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
 		t.Errorf("brush %+v", c.Models)
 	}
 	v := &c.Virtual.Plant
@@ -149,10 +160,12 @@ func TestBrushDefaults(t *testing.T) {
 	}
 	two := 2 * v.Brush.Parameters.MeanTorque()
 	bearings := &v.Axes[0].Friction
-	if math.Abs(two/(2*0.011*0.2*2.49)-1) > 0.02 || math.Abs(bearings.param("Fc")-(0.015-two)) > 1e-12 || math.Abs(bearings.param("Fs")-(0.021-two)) > 1e-12 || c.Axes[0].Friction.param("Fc") != 0.015 {
+	if math.Abs(two/(2*0.011*0.2*2.49)-1) > 0.02 || math.Abs(bearings.param("Fc")-(0.015-two)) > 1e-12 ||
+		math.Abs(bearings.param("Fs")-(0.021-two)) > 1e-12 || c.Axes[0].Friction.param("Fc") != 0.015 {
 		t.Errorf("brushes %g N·m, bearings Fc %g, Fs %g N·m", two, bearings.param("Fc"), bearings.param("Fs"))
 	}
-	if p := v.Brush.Parameters.Of(*v.Axes[0].Motor); p.Motor.Resistance != 1.2 || p.Motor.Constant != 0.042 || p.Motor.Inductance != 0.6e-3 || p.Motor.Inertia != 7e-5 {
+	if p := v.Brush.Parameters.Of(*v.Axes[0].Motor); p.Motor.Resistance != 1.2 || p.Motor.Constant != 0.042 || p.Motor.Inductance != 0.6e-3 ||
+		p.Motor.Inertia != 7e-5 {
 		t.Errorf("motor %+v", p.Motor)
 	}
 	_, err = LoadBytes("rig.yaml", []byte(strings.Replace(text, "Fc: 15 mN·m", "Fc: 10 mN·m", 1)))

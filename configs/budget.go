@@ -114,7 +114,8 @@ func (b Budget) String() string {
 	if b.Rx.Bytes == 0 {
 		return s.String()
 	}
-	fmt.Fprintf(&s, "age            a sample is at most %.3g ms old when the tick reads it: %.3g ms on the line, up to %.3g ms between frames\n",
+	fmt.Fprintf(&s, "age            a sample is at most %.3g ms old when the tick reads it: %.3g ms on the line, up to %.3g ms between "+
+		"frames\n",
 		1e3*b.Age(), 1e3*b.Rx.Wire, 1e3/b.Rx.Rate)
 	return s.String()
 }
@@ -135,7 +136,8 @@ func (b Budget) turns() string {
 		fmt.Fprintf(&s, "%s: %.4g Hz, %d and %d bytes, %.3g ms each, %.3g %% of the line%s\n",
 			t.Name, 1/t.Period.Seconds(), t.AskLen, t.Reply, 1e3*takes, 100*takes/t.Period.Seconds(), age)
 	}
-	fmt.Fprintf(&s, "line           %.3g %% of its time, with the delays of slaves and adapter and %.3g ms between frames, if no reply is lost\n", 100*b.plan.Load(), 1e3*b.plan.Silence.Seconds())
+	fmt.Fprintf(&s, "line           %.3g %% of its time, with the delays of slaves and adapter and %.3g ms between frames, if no reply "+
+		"is lost\n", 100*b.plan.Load(), 1e3*b.plan.Silence.Seconds())
 	return s.String()
 }
 
@@ -150,7 +152,8 @@ func (b Budget) checkTurns(r *schema.Report, d *Device) {
 	turn := slices.MaxFunc(asked, func(a, b protocol.Turn) int { return cmp.Compare(share(&a), share(&b)) })
 	most := &turn
 	path := d.path() + ".rate"
-	text := fmt.Sprintf("%s: questions and replies take %.0f %% of the line's time, with the delays of slaves and adapter; most of it %s, %.3g ms at %.4g Hz",
+	text := fmt.Sprintf("%s: questions and replies take %.0f %% of the line's time, with the delays of slaves and adapter; most of it %s, "+
+		"%.3g ms at %.4g Hz",
 		path, 100*load, most.Name, 1e3*most.Takes(p).Seconds(), 1/most.Period.Seconds())
 	if load <= 1 {
 		r.Warnf(path, "%s", text)
@@ -160,7 +163,8 @@ func (b Budget) checkTurns(r *schema.Report, d *Device) {
 	if !r.HasKey(place) {
 		place = d.path()
 	}
-	r.ErrorAt(path, r.PlaceOf(place), fmt.Sprintf("lower %s, loop.rate or the poll of some fields, raise %s.baud, or read fields at once that lie near each other (%s.%s.gap)",
+	r.ErrorAt(path, r.PlaceOf(place), fmt.Sprintf("lower %s, loop.rate or the poll of some fields, raise %s.baud, or read fields at once "+
+		"that lie near each other (%s.%s.gap)",
 		path, d.path(), d.path(), d.Protocol), "%s", text)
 }
 
@@ -188,7 +192,8 @@ func (c *Config) checkBudget(r *schema.Report, d *Device) {
 		if f.Use <= 0.8 {
 			continue
 		}
-		load := fmt.Sprintf("%s %d bytes per frame × %s frames/s × 10 bits = %.0f bit/s over a line of %d bit/s (%.0f %%); at this rate %.3g bytes per frame fit",
+		load := fmt.Sprintf("%s %d bytes per frame × %s frames/s × 10 bits = %.0f bit/s over a line of %d bit/s (%.0f %%); at this rate %.3g "+
+			"bytes per frame fit",
 			f.sender, f.Bytes, schema.Short(f.Rate), float64(f.Bytes)*f.Rate*10, b.Baud, 100*f.Use, f.Fit)
 		if b.Estimated {
 			if f.Use > 1 {

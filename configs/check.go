@@ -82,7 +82,8 @@ func (c *Config) checkLoop(r *schema.Report) {
 		return
 	}
 	if l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate {
-		r.Errorf("loop.overrun.limit", "loop.overrun.limit: %s s, want at least two periods, %s s", schema.Short(l.Overrun.Limit), schema.Short(2/l.Rate))
+		r.Errorf("loop.overrun.limit", "loop.overrun.limit: %s s, want at least two periods, %s s", schema.Short(l.Overrun.Limit),
+			schema.Short(2/l.Rate))
 	}
 	if l.Spin > 0.5/l.Rate {
 		r.Errorf("loop.spin", "loop.spin: %s s, want at most half a period, %s s", schema.Short(l.Spin), schema.Short(0.5/l.Rate))
@@ -93,7 +94,8 @@ func (c *Config) checkLoop(r *schema.Report) {
 	for i := range c.Devices {
 		d := &c.Devices[i]
 		if l.Clock == d.Name && d.Rate != 0 && d.Rate != l.Rate {
-			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", d.path(), schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
+			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", d.path(),
+				schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
 		}
 	}
 	if clocks := append([]string{"wall"}, listOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) &&
@@ -128,7 +130,8 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 		return
 	}
 	if top := a.Guard.MaxSpeed; top > 0 && speed > top {
-		r.Errorf(at, "%s: asks for up to %s %[5]s, but %[3]s.guard.max_speed trips at %[4]s %[5]s", at, schema.Short(speed), a.path(), schema.Short(top), a.Unit("rad/s"))
+		r.Errorf(at, "%s: asks for up to %s %[5]s, but %[3]s.guard.max_speed trips at %[4]s %[5]s", at, schema.Short(speed), a.path(),
+			schema.Short(top), a.Unit("rad/s"))
 	}
 	c.checkTop(r, a, speed)
 }
@@ -161,7 +164,8 @@ func (c *Config) checkTop(r *schema.Report, a *Axis, speed float64) {
 	}
 	if have := math.Min(-lim[0], lim[1]); have > 0 && need > have {
 		unit := a.Unit(a.Drive.Kind.Unit())
-		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g %s needs about %.3g %s, the drive gives %.3g %s", p, speed, a.Unit("rad/s"), need, unit, have, unit)
+		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g %s needs about %.3g %s, the drive gives %.3g %s", p, speed, a.Unit("rad/s"),
+			need, unit, have, unit)
 	}
 }
 
@@ -169,7 +173,8 @@ func (c *Config) checkOutside(r *schema.Report) {
 	m := c.MQTT
 	if m.Enabled {
 		if !topicPart.MatchString(m.Prefix) {
-			r.Errorf("mqtt.prefix", "mqtt.prefix: %s, want words joined by /, without a leading or closing / and without + # $", schema.Quote(m.Prefix))
+			r.Errorf("mqtt.prefix", "mqtt.prefix: %s, want words joined by /, without a leading or closing / and without + # $",
+				schema.Quote(m.Prefix))
 		}
 		if m.Broker == "" {
 			c.checkListen(r, "mqtt.listen", m.Listen)
@@ -218,7 +223,8 @@ func (c *Config) checkBroker(r *schema.Report) {
 	}
 	schemes := []string{"tcp", "ssl", "ws", "wss"}
 	if !slices.Contains(schemes, u.Scheme) {
-		hint := map[string]string{"mqtt": " (mqtt:// is tcp:// here)", "mqtts": " (mqtts:// is ssl:// here)", "tls": " (tls:// is ssl:// here)", "http": " (MQTT over WebSocket is ws://)", "https": " (MQTT over WebSocket is wss://)"}[u.Scheme]
+		hint := map[string]string{"mqtt": " (mqtt:// is tcp:// here)", "mqtts": " (mqtts:// is ssl:// here)", "tls": " (tls:// is ssl:// here)",
+			"http": " (MQTT over WebSocket is ws://)", "https": " (MQTT over WebSocket is wss://)"}[u.Scheme]
 		r.Errorf("mqtt.broker", "mqtt.broker: %s is none of %s%s", schema.Quote(u.Scheme+"://"), strings.Join(schemes, ", "), hint)
 		return
 	}

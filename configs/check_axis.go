@@ -70,7 +70,8 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 		case other != "" && !(k.key == "drive.enable" && strings.HasSuffix(other, ".drive.enable")): // one line may enable several drives
 			r.Errorf(at, "%s: %s is %s already", at, k.signal, other)
 		case k.key == "drive.command" && !slices.Contains(k.units, unit[k.signal]):
-			r.Errorf(at, "%s: %s is in %s; a %s drive of a %s axis takes %s: correct drive.kind, or the unit of the command", at, k.signal, unitName(unit[k.signal]), driven.String(), a.Kind, k.units[0])
+			r.Errorf(at, "%s: %s is in %s; a %s drive of a %s axis takes %s: correct drive.kind, or the unit of the command", at, k.signal,
+				unitName(unit[k.signal]), driven.String(), a.Kind, k.units[0])
 		case !slices.Contains(k.units, unit[k.signal]):
 			r.Errorf(at, "%s: %s is measured in %s; want %s", at, k.signal, unitName(unit[k.signal]), unitName(k.units[0]))
 		}
@@ -100,7 +101,8 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	case voltage && a.Motor == nil:
 		missing("motor", "a voltage drive needs the motor's R, L, K and J")
 	case !voltage && a.Motor != nil:
-		r.Errorf(p+".motor", "%s.motor: belongs to a voltage drive; with drive.kind %s give inertia, and drive.K in %s where a current is commanded or measured", p, kind, a.Unit("N·m/A"))
+		r.Errorf(p+".motor", "%s.motor: belongs to a voltage drive; with drive.kind %s give inertia, and drive.K in %s where a current is "+
+			"commanded or measured", p, kind, a.Unit("N·m/A"))
 	case voltage && a.Inertia != 0:
 		r.Errorf(p+".inertia", "%s.inertia: a voltage drive has %s.motor.J for it", p, p)
 	case voltage && a.Drive.K != 0:
@@ -113,13 +115,15 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	}
 	known := kind.Forces() || a.Effort != "" || a.Current != "" && a.Drive.K > 0 // an effort
 	if !voltage && a.Inertia > 0 && !known {
-		r.Errorf(p+".inertia", "%s.inertia: nothing tells the effort on the axis: measure effort, or current and give drive.K, or leave the inertia out: then friction is not estimated", p)
+		r.Errorf(p+".inertia", "%s.inertia: nothing tells the effort on the axis: measure effort, or current and give drive.K, or leave the "+
+			"inertia out: then friction is not estimated", p)
 	}
 	if (voltage || a.Inertia > 0) && e.EffortWalk == 0 {
 		missing("estimator.effort_walk", fmt.Sprintf("in %s, how fast friction and load may change", a.Unit("N·m/√s")))
 	}
 	if !voltage && a.Inertia == 0 && e.AccelWalk == 0 && !inertia {
-		missing("estimator.acceleration_walk", fmt.Sprintf("in %s, how fast the acceleration of an axis without a known inertia may change", a.Unit("rad/(s²·√s)")))
+		missing("estimator.acceleration_walk", fmt.Sprintf("in %s, how fast the acceleration of an axis without a known inertia may change",
+			a.Unit("rad/(s²·√s)")))
 	}
 	if a.Current != "" && e.CurrentNoise < 1e-9 && (voltage || a.Inertia > 0) {
 		missing("estimator.current_noise", "in A, as a current is measured")
@@ -128,18 +132,22 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 		missing("estimator.velocity_noise", fmt.Sprintf("in %s, as a velocity is measured", a.Unit("rad/s")))
 	}
 	if e.RLS.Enabled && e.RLS.MinVel == 0 {
-		missing("estimator.rls.min_velocity", fmt.Sprintf("in %s, the speed from which on friction rises straight with it: three times vs of the law", a.Unit("rad/s")))
+		missing("estimator.rls.min_velocity", fmt.Sprintf("in %s, the speed from which on friction rises straight with it: three times vs of "+
+			"the law", a.Unit("rad/s")))
 	}
 	if rls := p + ".estimator.rls"; e.RLS.Enabled && !voltage && (a.Inertia == 0 || a.Effort == "" && a.Current == "") && !r.HasProblem(rls) {
-		r.Errorf(rls+".enabled", "%s.enabled: least squares need an inertia to begin with, and a measured effort or current in the frame of the position", rls)
+		r.Errorf(rls+".enabled", "%s.enabled: least squares need an inertia to begin with, and a measured effort or current in the frame of "+
+			"the position", rls)
 	}
-	if of := a.Reference.Quantity; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != schema.New[Axis]().Reference.Kind) { // the file in force has the default
+	// the file in force has the default
+	if of := a.Reference.Quantity; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != schema.New[Axis]().Reference.Kind) {
 		r.Errorf(p+".reference", "%s.reference: nothing drives the axis; leave it out", p)
 	} else if !kind.Forces() && of == axis.OfEffort {
 		r.Errorf(p+".reference.of", "%s.reference.of: a %s drive takes no effort; want position or command", p, kind)
 	}
 	if a.Compensation.Kind != axis.CompNone && (!kind.Forces() || a.Reference.Quantity != axis.OfPosition) {
-		r.Errorf(p+".compensation.kind", "%s.compensation.kind: %s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there is none, want none", p, a.Compensation.Kind, kind, a.Reference.Quantity)
+		r.Errorf(p+".compensation.kind", "%s.compensation.kind: %s adds an effort to that of a position controller; with drive.kind %s and "+
+			"reference.of %s there is none, want none", p, a.Compensation.Kind, kind, a.Reference.Quantity)
 	}
 }
 

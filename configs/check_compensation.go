@@ -19,7 +19,8 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 		return
 	}
 	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != axis.CompNone {
-		r.Warnf(a.path()+".compensation.scale", "%s.compensation.scale: %s; above 0.95 a small error of the model over-compensates and the axis hunts", a.path(), schema.Short(k.Scale))
+		r.Warnf(a.path()+".compensation.scale", "%s.compensation.scale: %s; above 0.95 a small error of the model over-compensates and the "+
+			"axis hunts", a.path(), schema.Short(k.Scale))
 	}
 	c.checkUnused(r, a)
 	c.checkAdapt(r, a)
@@ -40,7 +41,8 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 // checkUnused warns of numbers that the kind does not look at.
 func (c *Config) checkUnused(r *schema.Report, a *Axis) {
 	all := listOf(axis.Compensations[:], func(i axis.CompInfo) []string { return i.Settings })
-	warnUnused(r, a.path()+".compensation", a.Compensation, schema.New[Axis]().Compensation, a.Compensation.Kind, a.Compensation.Kind.Info().Settings, all)
+	warnUnused(r, a.path()+".compensation", a.Compensation, schema.New[Axis]().Compensation, a.Compensation.Kind,
+		a.Compensation.Kind.Info().Settings, all)
 }
 
 // warnUnused warns of keys of a section that differ from the usual ones and belong to other kinds: all are the keys of every kind, own
@@ -48,7 +50,8 @@ func (c *Config) checkUnused(r *schema.Report, a *Axis) {
 func warnUnused[T any](r *schema.Report, path string, section, usual T, kind fmt.Stringer, own []string, all [][]string) {
 	given, left := reflect.ValueOf(section), reflect.ValueOf(usual)
 	for _, f := range schema.FieldsOf(given.Type()) {
-		if slices.Contains(slices.Concat(all...), f.Key) && !slices.Contains(own, f.Key) && !reflect.DeepEqual(given.FieldByIndex(f.Index).Interface(), left.FieldByIndex(f.Index).Interface()) {
+		if slices.Contains(slices.Concat(all...), f.Key) && !slices.Contains(own, f.Key) &&
+			!reflect.DeepEqual(given.FieldByIndex(f.Index).Interface(), left.FieldByIndex(f.Index).Interface()) {
 			r.Warnf(path+"."+f.Key, "%s.%s: not used by kind %s", path, f.Key, kind)
 		}
 	}
@@ -67,10 +70,12 @@ func (c *Config) checkSPR(r *schema.Report, a *Axis) {
 		return
 	}
 	if f.Sigma1 == 0 {
-		r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: with sigma1 = 0 no kd makes a correction sure to converge; want gain 0", a.path())
+		r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: with sigma1 = 0 no kd makes a correction sure to converge; want gain 0",
+			a.path())
 		return
 	}
-	r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: %s 1/s is not sure to converge: sigma1·(kd + sigma2) = %.3g is not above sigma0·J = %.3g, both in (%s)²; want gain 0, or kd above %.3g %[5]s (it is %[7]s)", a.path(),
+	r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: %s 1/s is not sure to converge: sigma1·(kd + sigma2) = %.3g is not above "+
+		"sigma0·J = %.3g, both in (%s)²; want gain 0, or kd above %.3g %[5]s (it is %[7]s)", a.path(),
 		schema.Short(a.Compensation.Gain), f.Sigma1*kv, f.Sigma0*j, a.Unit("N·m·s/rad"), f.Sigma0*j/f.Sigma1-f.Sigma2, schema.Short(a.Control.Kd))
 }
 
@@ -80,17 +85,22 @@ func (c *Config) checkSPR(r *schema.Report, a *Axis) {
 func (c *Config) checkDisturbance(r *schema.Report, a *Axis) {
 	k, rate := a.Compensation, c.Loop.Rate
 	if k.Bandwidth == 0 && !r.HasProblem(a.path()+".compensation.bandwidth") {
-		r.Errorf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most %s Hz at this rate", a.path(), schema.Short(rate/16))
+		r.Errorf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most "+
+			"%s Hz at this rate", a.path(), schema.Short(rate/16))
 		return
 	}
 	switch {
 	case k.Bandwidth > rate/4:
-		r.Errorf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth: %s Hz, want at most a quarter of loop.rate, %s Hz", a.path(), schema.Short(k.Bandwidth), schema.Short(rate/4))
+		r.Errorf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth: %s Hz, want at most a quarter of loop.rate, %s Hz", a.path(),
+			schema.Short(k.Bandwidth), schema.Short(rate/4))
 	case k.Bandwidth > rate/16:
-		r.Warnf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth: %s Hz; above a sixteenth of loop.rate, %s Hz, the delay of the loop is not covered by |Δ·Q| < 1: stability then rests on the inertia being right", a.path(), schema.Short(k.Bandwidth), schema.Short(rate/16))
+		r.Warnf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth: %s Hz; above a sixteenth of loop.rate, %s Hz, the delay of the "+
+			"loop is not covered by |Δ·Q| < 1: stability then rests on the inertia being right", a.path(), schema.Short(k.Bandwidth),
+			schema.Short(rate/16))
 	}
 	if k.DeadBand == 0 {
-		r.Warnf(a.path()+".compensation.dead_band", "%s.compensation.dead_band: 0; a disturbance observer is integral action and hunts around a stuck position; want a few counts of the position sensor", a.path())
+		r.Warnf(a.path()+".compensation.dead_band", "%s.compensation.dead_band: 0; a disturbance observer is integral action and hunts around "+
+			"a stuck position; want a few counts of the position sensor", a.path())
 	}
 }
 
@@ -101,10 +111,12 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 		return
 	}
 	if f := k.Adapt.Range; !(f[0] > 0 && f[0] <= 1 && f[1] >= 1) || math.IsInf(f[1], 0) {
-		r.Errorf(a.path()+".compensation.adapt.range", "%s.compensation.adapt.range: %s to %s, want two numbers > 0 around 1, the model", a.path(), schema.Short(f[0]), schema.Short(f[1]))
+		r.Errorf(a.path()+".compensation.adapt.range", "%s.compensation.adapt.range: %s to %s, want two numbers > 0 around 1, the model",
+			a.path(), schema.Short(f[0]), schema.Short(f[1]))
 	}
 	if !k.Inertia {
-		r.Warnf(a.path()+".compensation.inertia", "%s.compensation.inertia: false; kind %s takes the missing J times acceleration for friction", a.path(), k.Kind)
+		r.Warnf(a.path()+".compensation.inertia", "%s.compensation.inertia: false; kind %s takes the missing J times acceleration for friction",
+			a.path(), k.Kind)
 	}
 	if r.HasProblem(a.path()+".control") || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".friction") {
 		return
@@ -115,7 +127,8 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 	}
 	// K ≥ kd/2 (estimator.SlidingOf): learning with the time constant t is overdamped for t > 4·J/K
 	if most := 8 * a.MotorModel().J / a.Control.Kd; k.Adapt.Time > 0 && k.Adapt.Time < most {
-		r.Warnf(a.path()+".compensation.adapt.time", "%s.compensation.adapt.time: %s s; below 8·J/kd = %.3g s learning is faster than the loop and rings", a.path(), schema.Short(k.Adapt.Time), most)
+		r.Warnf(a.path()+".compensation.adapt.time", "%s.compensation.adapt.time: %s s; below 8·J/kd = %.3g s learning is faster than the loop "+
+			"and rings", a.path(), schema.Short(k.Adapt.Time), most)
 	}
 }
 
@@ -146,22 +159,29 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 	}
 	switch {
 	case d.Kind == estimator.DitherVelocity && torque > a.Control.Limit:
-		r.Errorf(at+"velocity", "%svelocity: %s %s at %s Hz takes %.3g %s, more than control.limit, %s %[6]s", at, schema.Short(d.Velocity), a.Unit("rad/s"), schema.Short(d.Frequency), torque, effort, schema.Short(a.Control.Limit))
+		r.Errorf(at+"velocity", "%svelocity: %s %s at %s Hz takes %.3g %s, more than control.limit, %s %[6]s", at, schema.Short(d.Velocity),
+			a.Unit("rad/s"), schema.Short(d.Frequency), torque, effort, schema.Short(a.Control.Limit))
 	case torque > a.Control.Limit:
-		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s is above control.limit, %[3]s %[4]s", at, schema.Short(torque), schema.Short(a.Control.Limit), effort)
+		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s is above control.limit, %[3]s %[4]s", at, schema.Short(torque),
+			schema.Short(a.Control.Limit), effort)
 	case d.Kind == estimator.DitherPulse && d.Amplitude <= level.Sliding.Max():
-		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s moves nothing; want more than the Coulomb friction, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(level.Sliding.Max()), effort)
+		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s moves nothing; want more than the Coulomb friction, %[3]s %[4]s", at,
+			schema.Short(d.Amplitude), schema.Short(level.Sliding.Max()), effort)
 	case d.Kind == estimator.DitherForce && d.Amplitude <= level.Rest.Max():
-		r.Warnf(at+"amplitude", "%samplitude: %s %[4]s does not break away; want more than break-away, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(level.Rest.Max()), effort)
+		r.Warnf(at+"amplitude", "%samplitude: %s %[4]s does not break away; want more than break-away, %[3]s %[4]s", at,
+			schema.Short(d.Amplitude), schema.Short(level.Rest.Max()), effort)
 	}
 	loop := math.Sqrt(a.Control.Kp/a.MotorModel().J) / (2 * math.Pi) // Hz
 	switch rate := c.Loop.Rate; {
 	case d.Kind == estimator.DitherPulse && d.Frequency > rate/20:
-		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a twentieth of loop.rate, %s Hz: the axis must come to rest in between", at, schema.Short(d.Frequency), schema.Short(rate/20))
+		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a twentieth of loop.rate, %s Hz: the axis must come to rest in between", at,
+			schema.Short(d.Frequency), schema.Short(rate/20))
 	case d.Kind == estimator.DitherPulse:
 	case d.Frequency > rate/4:
-		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a quarter of loop.rate, %s Hz", at, schema.Short(d.Frequency), schema.Short(rate/4))
+		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a quarter of loop.rate, %s Hz", at, schema.Short(d.Frequency),
+			schema.Short(rate/4))
 	case d.Frequency < 5*loop:
-		r.Warnf(at+"frequency", "%sfrequency: %s Hz is within reach of the controller; want at least five times its bandwidth, %.3g Hz", at, schema.Short(d.Frequency), 5*loop)
+		r.Warnf(at+"frequency", "%sfrequency: %s Hz is within reach of the controller; want at least five times its bandwidth, %.3g Hz", at,
+			schema.Short(d.Frequency), 5*loop)
 	}
 }

@@ -20,10 +20,12 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 			r.Errorf(rls+".window", "%s.window: %s s, want at least ten ticks, %s s", rls, schema.Short(e.RLS.Window), schema.Short(10/c.Loop.Rate))
 		}
 		if e.RLS.Memory > 0 && e.RLS.Memory < 5*e.RLS.Window {
-			r.Errorf(rls+".memory", "%s.memory: %s s, want at least five windows, %s s, or 0 for no forgetting", rls, schema.Short(e.RLS.Memory), schema.Short(5*e.RLS.Window))
+			r.Errorf(rls+".memory", "%s.memory: %s s, want at least five windows, %s s, or 0 for no forgetting", rls, schema.Short(e.RLS.Memory),
+				schema.Short(5*e.RLS.Window))
 		}
 		if vs := a.Friction.StribeckSpeed(); e.RLS.MinVel < vs {
-			r.Warnf(rls+".min_velocity", "%s.min_velocity: %s %[4]s is below the Stribeck velocity, %[3]s %[4]s: windows in its range bias the Coulomb estimate", rls, schema.Short(e.RLS.MinVel), schema.Short(vs), a.Unit("rad/s"))
+			r.Warnf(rls+".min_velocity", "%s.min_velocity: %s %[4]s is below the Stribeck velocity, %[3]s %[4]s: windows in its range bias the "+
+				"Coulomb estimate", rls, schema.Short(e.RLS.MinVel), schema.Short(vs), a.Unit("rad/s"))
 		}
 	}
 	// the bristle must be resolved by the encoder, else presliding cannot be compensated [theory §4.2]
@@ -33,7 +35,9 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	stick := a.Friction.Model.Levels().Rest.Max() / a.Friction.Model.Stiffness().K
 	if m := c.measurement(a.Position); m != nil {
 		if count := math.Abs(m.Scale); stick > 0 && count > stick/4 {
-			r.Warnf(p+".compensation.kind", "%s.compensation.kind: one count, %s %[4]s, is more than a quarter of the presliding travel, break-away over stiffness, %[3]s %[4]s; the observer will not see presliding", p, schema.Short(count), schema.Short(stick), a.Unit("rad"))
+			r.Warnf(p+".compensation.kind", "%s.compensation.kind: one count, %s %[4]s, is more than a quarter of the presliding travel, "+
+				"break-away over stiffness, %[3]s %[4]s; the observer will not see presliding", p, schema.Short(count), schema.Short(stick),
+				a.Unit("rad"))
 		}
 	}
 }
@@ -51,7 +55,8 @@ func checkBrushes(r *schema.Report, at string, drop, current float64) {
 	switch {
 	case r.HasProblem(at):
 	case drop > 0 && current <= 0:
-		r.Errorf(at+".drop_current", "%s.drop_current is missing: there is a brush drop; want the current at which it is three quarters developed", at)
+		r.Errorf(at+".drop_current", "%s.drop_current is missing: there is a brush drop; want the current at which it is three quarters "+
+			"developed", at)
 	case r.HasKey(at+".drop_current") && !r.HasKey(at+".brush_drop"):
 		r.Errorf(at+".drop_current", "%s.drop_current: has no effect without brush_drop; give that, or leave it out", at)
 	}
@@ -92,7 +97,8 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 		case k.Ki == 0:
 			r.Warnf(at+".ki", "%s.ki: kind pid without an integral gain is pd", at)
 		case k.Ki*m.J >= k.Kp*damping: // Routh for J s³ + (kd+σ2) s² + kp s + ki
-			r.Errorf(at+".ki", "%s.ki: %s %s makes the axis unstable; want less than kp·(kd + viscous friction)/J = %s", at, schema.Short(k.Ki), a.Unit("N·m/(rad·s)"), schema.Short(k.Kp*damping/m.J))
+			r.Errorf(at+".ki", "%s.ki: %s %s makes the axis unstable; want less than kp·(kd + viscous friction)/J = %s", at, schema.Short(k.Ki),
+				a.Unit("N·m/(rad·s)"), schema.Short(k.Kp*damping/m.J))
 		}
 	}
 	// the loop delays by about one and a half ticks: crossover beyond 1/(1.5 T)·π/2 ≈ rate is unstable
@@ -100,9 +106,11 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	cross, wn := k.Kd/m.J, math.Sqrt(k.Kp/m.J)
 	switch {
 	case cross > rate:
-		r.Errorf(at+".kd", "%s.kd: the velocity loop would cross over at kd/J = %.3g rad/s; with one and a half ticks of delay it is unstable above %.3g rad/s", at, cross, rate)
+		r.Errorf(at+".kd", "%s.kd: the velocity loop would cross over at kd/J = %.3g rad/s; with one and a half ticks of delay it is unstable "+
+			"above %.3g rad/s", at, cross, rate)
 	case cross > rate/4 || wn > rate/4:
-		r.Warnf(at, "%s: the loop crosses over at about %.3g rad/s; above a quarter of the rate, %.3g rad/s, the delay of the loop eats the damping", at, math.Max(cross, wn), rate/4)
+		r.Warnf(at, "%s: the loop crosses over at about %.3g rad/s; above a quarter of the rate, %.3g rad/s, the delay of the loop eats the "+
+			"damping", at, math.Max(cross, wn), rate/4)
 	}
 	if zeta := (k.Kd + viscous) / (2 * math.Sqrt(k.Kp*m.J)); k.Kp > 0 && zeta < 0.2 {
 		r.Warnf(at+".kd", "%s.kd: damping ratio %.2g without friction; below 0.2 the axis rings", at, zeta)
@@ -112,7 +120,8 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	switch a.Drive.Kind {
 	case plant.VoltageDrive:
 		if stall := m.K * math.Max(0, top-m.BrushDrop) / m.R; k.Limit > stall && top > 0 {
-			r.Warnf(at+".limit", "%s.limit: %s %s is never reached; the drive's %.3g V give %.3g %[3]s at standstill", at, schema.Short(k.Limit), unit, top, stall)
+			r.Warnf(at+".limit", "%s.limit: %s %s is never reached; the drive's %.3g V give %.3g %[3]s at standstill", at, schema.Short(k.Limit),
+				unit, top, stall)
 		}
 	case plant.CurrentDrive, plant.EffortDrive:
 		most := top
@@ -138,7 +147,8 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 		}
 	}
 	if g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent {
-		r.Errorf(at+".rated_current", "%s.rated_current: %s A is above max_current, %s A; the budget would never be used", at, schema.Short(g.RatedI), schema.Short(g.MaxCurrent))
+		r.Errorf(at+".rated_current", "%s.rated_current: %s A is above max_current, %s A; the budget would never be used", at,
+			schema.Short(g.RatedI), schema.Short(g.MaxCurrent))
 	}
 	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == plant.VoltageDrive {
 		r.Warnf(at, "%s: neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best", at)
@@ -147,9 +157,12 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 	case g.MaxInertia > 0 && !a.Drive.Kind.Forces():
 		r.Errorf(at+".max_inertia", "%s.max_inertia: nothing uses it with drive.kind %s: leave it out", at, a.Drive.Kind)
 	case g.MaxInertia > 0 && g.MaxInertia < j:
-		r.Errorf(at+".max_inertia", "%s.max_inertia: %s %s is below the inertia that the file gives, %s %[3]s; want the largest that the axis may truly have", at, schema.Short(g.MaxInertia), a.Unit("kg·m²"), schema.Short(j))
+		r.Errorf(at+".max_inertia", "%s.max_inertia: %s %s is below the inertia that the file gives, %s %[3]s; want the largest that the axis "+
+			"may truly have", at, schema.Short(g.MaxInertia), a.Unit("kg·m²"), schema.Short(j))
 	case g.MaxInertia == 0 && j > 0 && a.Drive.Kind.Forces() && !c.IsVirtual():
-		r.Warnf(at, "%s: max_inertia is not set, so the true inertia may be ten times that of the file: a position that shows a part of the motion only, as of a coupling that slips, is found late or never. Give the largest inertia that the axis may truly have, such as twice that of the file", at)
+		r.Warnf(at, "%s: max_inertia is not set, so the true inertia may be ten times that of the file: a position that shows a part of the "+
+			"motion only, as of a coupling that slips, is found late or never. Give the largest inertia that the axis may truly have, such as "+
+			"twice that of the file", at)
 	}
 	for _, l := range []struct {
 		key    string
@@ -160,9 +173,12 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 		}
 	}
 	if t, s := g.Travel, g.Stop; t[0] < t[1] && s[0] < s[1] && (s[0] <= t[0] || s[1] >= t[1]) {
-		r.Errorf(at+".stop", "%s.stop: %s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips", at, schema.Short(s[0]), schema.Short(s[1]), a.Unit("rad"), schema.Short(t[0]), schema.Short(t[1]))
+		r.Errorf(at+".stop", "%s.stop: %s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips", at,
+			schema.Short(s[0]), schema.Short(s[1]), a.Unit("rad"), schema.Short(t[0]), schema.Short(t[1]))
 	}
-	if m := c.measurement(a.Current); m != nil && g.MaxCurrent != 0 && m.Range != [2]float64{} && (g.MaxCurrent > m.Range[1] || -g.MaxCurrent < m.Range[0]) {
-		r.Warnf(at+".max_current", "%s.max_current: %s A is outside the range of %s, which holds the rig first", at, schema.Short(g.MaxCurrent), m.Name)
+	if m := c.measurement(a.Current); m != nil && g.MaxCurrent != 0 && m.Range != [2]float64{} &&
+		(g.MaxCurrent > m.Range[1] || -g.MaxCurrent < m.Range[0]) {
+		r.Warnf(at+".max_current", "%s.max_current: %s A is outside the range of %s, which holds the rig first", at, schema.Short(g.MaxCurrent),
+			m.Name)
 	}
 }

@@ -37,7 +37,8 @@ func (c *Config) checkOwners(r *schema.Report) {
 		minCount, maxCount int
 		paths              []string
 	}{{"devices", "a device", 1, device.MaxDevices, listOf(c.Devices, Device.path)},
-		{"axes", "an axis", c.minAxes(), maxAxes, listOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
+		{"axes", "an axis", c.minAxes(), maxAxes, listOf(c.Axes, Axis.path)},
+		{"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
 		switch {
 		case len(o.paths) < o.minCount && !r.HasProblem(o.kind):
 			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.owner)
@@ -48,7 +49,8 @@ func (c *Config) checkOwners(r *schema.Report) {
 			name := p[len(o.kind)+1:]
 			switch other := first[name]; {
 			case !ownerName.MatchString(name):
-				r.Errorf(p, "%s: %s, want up to 32 letters, digits, - and _, starting with a letter: signals are called by it", o.kind, schema.Quote(name))
+				r.Errorf(p, "%s: %s, want up to 32 letters, digits, - and _, starting with a letter: signals are called by it", o.kind,
+					schema.Quote(name))
 			case slices.Contains([]string{"guard", "loop", "plant"}, name):
 				r.Errorf(p, "%s: the name %s belongs to the program", p, name)
 			case other != "":
@@ -75,7 +77,8 @@ func (c *Config) checkPorts(r *schema.Report) {
 		d := &c.Devices[i]
 		p := d.path()
 		if other := first[d.Port]; other != "" && d.Port != "" && !d.isVirtual() && !r.HasProblem(p+".port") {
-			r.Errorf(p+".port", "%s.port: %s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, at: {slave: …, register: …}", p, d.Port, other)
+			r.Errorf(p+".port", "%s.port: %s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, "+
+				"at: {slave: …, register: …}", p, d.Port, other)
 		}
 		first[d.Port] = p
 		if d.isVirtual() != c.IsVirtual() && !r.HasProblem(p+".port") {
@@ -93,9 +96,11 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 	p := d.path()
 	if !d.Required {
 		for _, a := range c.Axes {
-			for _, k := range []struct{ key, signal string }{{"position", a.Position}, {"drive.command", a.Drive.Command}, {"drive.enable", a.Drive.Enable}, {"drive.applied", a.Drive.Applied}} {
+			for _, k := range []struct{ key, signal string }{{"position", a.Position}, {"drive.command", a.Drive.Command},
+				{"drive.enable", a.Drive.Enable}, {"drive.applied", a.Drive.Applied}} {
 				if strings.HasPrefix(k.signal, d.Name+".") {
-					r.Errorf(p+".required", "%s.required: false, but %s.%s is %s; a drive and the position of a driven axis are required", p, a.path(), k.key, k.signal)
+					r.Errorf(p+".required", "%s.required: false, but %s.%s is %s; a drive and the position of a driven axis are required", p, a.path(),
+						k.key, k.signal)
 					break
 				}
 			}
@@ -135,7 +140,8 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 
 // unknownSignal says that there is no such signal, with the one that was probably meant.
 func (c *Config) unknownSignal(r *schema.Report, at, name, what string, have []string) {
-	r.ErrorAt(at, r.PlaceOf(at), spelling.Hint(name, have, "there are "+strings.Join(have, ", ")), "%s: %s is no %s", at, schema.Quote(name), what)
+	r.ErrorAt(at, r.PlaceOf(at), spelling.Hint(name, have, "there are "+strings.Join(have, ", ")), "%s: %s is no %s", at, schema.Quote(name),
+		what)
 }
 
 // listOf lists what each has of something, such as its name.
@@ -153,7 +159,8 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 	case d.Port == "":
 		r.Errorf(p+".port", "%s.port is missing: a serial port (hil ports lists them), or %s", p, VirtualPort)
 	case strings.HasPrefix(d.Port, VirtualPort) && !d.isVirtual():
-		r.Errorf(p+".port", "%s.port: %s, want %s or a serial port; virtual.plant.kind says what stands behind it", p, schema.Quote(d.Port), VirtualPort)
+		r.Errorf(p+".port", "%s.port: %s, want %s or a serial port; virtual.plant.kind says what stands behind it", p, schema.Quote(d.Port),
+			VirtualPort)
 	}
 	for k := range protocol.Kinds {
 		section := p + "." + protocol.Kinds[k].Name
@@ -173,7 +180,8 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 func (c *Config) checkPlan(r *schema.Report, d *Device) {
 	p := d.path()
 	if c.Loop.Clock == d.Name && d.Protocol.Kind().Asks {
-		r.Errorf("loop.clock", "loop.clock: %s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name, d.Protocol)
+		r.Errorf("loop.clock", "loop.clock: %s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name,
+			d.Protocol)
 	}
 	if r.HasProblem(p+".rate") || r.HasProblem("loop.rate") || r.HasProblem(p+"."+d.Protocol.String()) {
 		return
@@ -188,7 +196,8 @@ func (c *Config) checkPlan(r *schema.Report, d *Device) {
 		return
 	}
 	if n := len(plan.Groups); n > device.MaxGroups || len(d.Measure)+n > wire.MaxFields {
-		r.Errorf(p+".measure", "%s.measure: %d fields in %d requests; at most %d requests, and %d of both together. %s.%s.gap reads fields at once that do not lie next to each other",
+		r.Errorf(p+".measure", "%s.measure: %d fields in %d requests; at most %d requests, and %d of both together. %s.%s.gap reads fields at "+
+			"once that do not lie next to each other",
 			p, len(d.Measure), n, device.MaxGroups, wire.MaxFields, p, d.Protocol)
 	}
 	for _, g := range plan.Groups {
@@ -196,7 +205,8 @@ func (c *Config) checkPlan(r *schema.Report, d *Device) {
 			break
 		}
 		if g.Rate > c.Loop.Rate*(1+1e-9) {
-			r.Warnf(p+".rate", "%s.rate: its measurements are asked for %s times per second, more often than the loop looks (%s Hz)", p, schema.Short(g.Rate), schema.Short(c.Loop.Rate))
+			r.Warnf(p+".rate", "%s.rate: its measurements are asked for %s times per second, more often than the loop looks (%s Hz)", p,
+				schema.Short(g.Rate), schema.Short(c.Loop.Rate))
 			break
 		}
 	}
@@ -250,7 +260,8 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	}
 	u := c.use(d, m.Field, false)
 	if lo, hi, ok := m.Field.Range(); ok && m.Range != [2]float64{} && (m.Range[0] < lo || m.Range[1] > hi) {
-		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, schema.Short(lo), schema.Short(hi), m.Unit)
+		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type,
+			schema.Short(lo), schema.Short(hi), m.Unit)
 	}
 	if m.Stale > 0 && !r.HasProblem("loop.rate") && !r.HasProblem(d.path()+".rate") {
 		slow, what := 1/c.Loop.Rate, "loop"
@@ -264,12 +275,14 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	switch {
 	case !m.Optional:
 	case c.Needs(d, m):
-		r.Errorf(p+".optional", "%s.optional: %s is the position of a driven axis, a status, or what a limit rests on; it is not optional", p, m.Name)
+		r.Errorf(p+".optional", "%s.optional: %s is the position of a driven axis, a status, or what a limit rests on; it is not optional", p,
+			m.Name)
 	case m.Stale > 0:
 		r.Errorf(p+".stale", "%s.stale: what is optional may never come, and is not watched; leave one of both out", p)
 	}
 	if c.Needs(d, m) && m.Stale == 0 {
-		r.Warnf(p+".stale", "%s.stale: %s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: leave stale out, or give it a time", p, m.Name)
+		r.Warnf(p+".stale", "%s.stale: %s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: "+
+			"leave stale out, or give it a time", p, m.Name)
 	}
 	if u.axis != nil && u.role == hil.RolePosition && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9) {
 		r.Errorf(p+".scale", "%s.scale: one count is %s rad, want at most one turn", p, schema.Short(math.Abs(m.Scale)))
@@ -282,7 +295,8 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	}
 	switch temperature := u.role == hil.RoleTemperature; {
 	case m.Max != 0 && !temperature:
-		r.Errorf(p+".max", "%s.max: only a temperature (degC, K) trips above a limit of its own; the range holds the rig, guard limits of the axis trip", p)
+		r.Errorf(p+".max", "%s.max: only a temperature (degC, K) trips above a limit of its own; the range holds the rig, guard limits of the "+
+			"axis trip", p)
 	case temperature && hot(m, u) == 0:
 		r.Warnf(p+".max", "%s.max: %s has no limit; give one, or the range of the measurement", p, m.Name)
 	}
@@ -293,7 +307,8 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 func (c *Config) patience(d *Device) (longest float64) {
 	for i := range c.Axes {
 		a := &c.Axes[i]
-		if p := c.measurement(a.Position); p != nil && (strings.HasPrefix(a.Position, d.Name+".") || strings.HasPrefix(a.Drive.Command, d.Name+".")) {
+		if p := c.measurement(a.Position); p != nil && (strings.HasPrefix(a.Position, d.Name+".") ||
+			strings.HasPrefix(a.Drive.Command, d.Name+".")) {
 			longest = max(longest, p.Stale)
 		}
 	}
@@ -314,7 +329,8 @@ func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
 			floor = max(floor, p.Stale)
 		}
 	}
-	moves := u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent || u.role == hil.RoleEffort && u.axis.Drive.Kind != plant.VoltageDrive)
+	moves := u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent || u.role == hil.RoleEffort &&
+		u.axis.Drive.Kind != plant.VoltageDrive)
 	switch {
 	case m.Optional:
 		return 0
@@ -359,7 +375,8 @@ func (c *Config) Needs(d *Device, m Measure) bool {
 	case u.axis == nil:
 		return hot(m, u) != 0
 	}
-	return u.axis.Drive.Kind != plant.NoDrive && (u.role == hil.RolePosition || u.role == hil.RoleCurrent && (u.axis.Guard.MaxCurrent > 0 || u.axis.Guard.RatedI > 0))
+	return u.axis.Drive.Kind != plant.NoDrive && (u.role == hil.RolePosition || u.role == hil.RoleCurrent &&
+		(u.axis.Guard.MaxCurrent > 0 || u.axis.Guard.RatedI > 0))
 }
 
 // A drive at full voltage brings a motor to its top speed within a few hundredths of a second. Longer than that it must not stay
@@ -385,7 +402,8 @@ func (c *Config) MayDrive() error {
 			needs bool
 		}{{"max_speed", a.Guard.MaxSpeed, true}, {"max_error", a.Guard.MaxError, a.Reference.Quantity == axis.OfPosition}} {
 			if g.needs && g.limit == 0 {
-				return fmt.Errorf("%s.guard.%s is missing: with a %s drive nothing but the motion tells that a sign is wrong, and the axis would run away; give it a limit. %s", a.path(), g.key, a.Drive.Kind, instead)
+				return fmt.Errorf("%s.guard.%s is missing: with a %s drive nothing but the motion tells that a sign is wrong, and the axis would run "+
+					"away; give it a limit. %s", a.path(), g.key, a.Drive.Kind, instead)
 			}
 		}
 	}
@@ -403,16 +421,19 @@ func (c *Config) MayDrive() error {
 			}
 			switch {
 			case c.Needs(d, m) && m.Stale == 0:
-				return fmt.Errorf("%s.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale out (%s s here) or give it a time. %s",
+				return fmt.Errorf("%s.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale "+
+					"out (%s s here) or give it a time. %s",
 					d.path(), i, m.Name, schema.Short(usual), instead)
 			case c.Needs(d, m) && m.Stale > top:
-				return fmt.Errorf("%s.measure[%d].stale is %s s: so long the drive would be energised blind when %s stops coming; want at most %s s, or leave stale out (%s s here). %s",
+				return fmt.Errorf("%s.measure[%d].stale is %s s: so long the drive would be energised blind when %s stops coming; want at most %s s, "+
+					"or leave stale out (%s s here). %s",
 					d.path(), i, schema.Short(m.Stale), m.Name, schema.Short(top), schema.Short(usual), instead)
 			}
 		}
 	}
 	if h := c.Guard.HoldTime; h > longestHold {
-		return fmt.Errorf("guard.hold_time is %s s: so long the drive would stay energised while a sensor is sick; want at most %s s. %s", schema.Short(h), schema.Short(longestHold), instead)
+		return fmt.Errorf("guard.hold_time is %s s: so long the drive would stay energised while a sensor is sick; want at most %s s. %s",
+			schema.Short(h), schema.Short(longestHold), instead)
 	}
 	return nil
 }
@@ -449,12 +470,14 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 		r.Errorf(p+".limit", "%s.limit is missing: the command never leaves it, e.g. ±24 V", p)
 		return
 	case m.Safe < m.Limit[0] || m.Safe > m.Limit[1]:
-		r.Errorf(p+".safe", "%s.safe: %s is outside the limit, %s to %s %s", p, schema.Short(m.Safe), schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit)
+		r.Errorf(p+".safe", "%s.safe: %s is outside the limit, %s to %s %s", p, schema.Short(m.Safe), schema.Short(m.Limit[0]),
+			schema.Short(m.Limit[1]), m.Unit)
 		return
 	}
 	if lo, hi, ok := m.Range(); ok {
 		if m.Limit[0] < lo || m.Limit[1] > hi {
-			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
+			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, schema.Short(m.Limit[0]),
+				schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
 		}
 		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); !u.enable && steps < 100 {
 			r.Warnf(p+".scale", "%s.scale: the whole limit is %.3g counts; the drive moves in coarse steps", p, steps)
@@ -472,7 +495,9 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 		if m.Safe != 0 {
 			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, schema.Short(m.Safe), m.Unit)
 		}
-		if m.Slew > 0 && !r.HasProblem("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && !slices.Contains([]wire.Type{wire.Text, wire.F32, wire.F64}, m.Type) { // which have no counts
+		// which have no counts
+		if m.Slew > 0 && !r.HasProblem("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) &&
+			!slices.Contains([]wire.Type{wire.Text, wire.F32, wire.F64}, m.Type) {
 			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, schema.Short(m.Slew), m.Unit)
 		}
 	}

@@ -26,20 +26,28 @@ func TestCheck(t *testing.T) {
 		{"rig without a name", func(c *Config) { c.Rig.Name = "" }, "rig.name is missing", ""},
 		{"topic wildcard in the name", func(c *Config) { c.Rig.Name = "a/+" }, "rig.name: \"a/+\"", ""},
 		{"slow loop", func(c *Config) { c.Loop.Rate = 5 }, "loop.rate: 5 Hz, want 10 to 20000 Hz", ""},
-		{"fast loop", func(c *Config) { c.Loop.Rate, c.Loop.Spin, c.Virtual.Devices[0].Pacing = 10000, 40e-6, false }, "", "needs an isolated processor"},
+		{"fast loop", func(c *Config) { c.Loop.Rate, c.Loop.Spin, c.Virtual.Devices[0].Pacing = 10000, 40e-6, false }, "",
+			"needs an isolated processor"},
 		{"not a number", func(c *Config) { c.Axes[0].Motor.R = math.NaN() }, "axes.shaft.motor.R: NaN ohm, want > 0 ohm", ""},
 		{"inertia forgotten", func(c *Config) { c.Axes[0].Motor.J = 0 }, "axes.shaft.motor.J is missing", ""},
 		{"brush drop without its current", func(c *Config) { c.Axes[0].Motor.DropScale = 0 }, "axes.shaft.motor.drop_current is missing", ""},
-		{"catch up by nothing", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunCatchUp, 0, 0.05} }, "want at least 1 with policy catch-up", ""},
+		{"catch up by nothing", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunCatchUp, 0, 0.05} },
+			"want at least 1 with policy catch-up", ""},
 		{"window of misses", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunTrip, 101, 0.05} }, "window of 100 ticks", ""},
 		{"limit below two periods", func(c *Config) { c.Loop.Overrun.Limit = 1e-3 }, "want at least two periods", ""},
 		{"device clock at another rate", func(c *Config) { c.Loop.Clock, c.Devices[0].Rate = "drive", 500 }, "each frame makes a tick", ""},
-		{"no position", func(c *Config) { c.Axes[0].Position = "" }, "axes.shaft.position is missing: the measurement, such as drive.rotor.angle", ""},
-		{"a position that is not there", func(c *Config) { c.Axes[0].Position = "drive.motor.angel" }, `axes.shaft.position: "drive.motor.angel" is no measurement (did you mean "drive.motor.angle"?)`, ""},
-		{"a position without its device", func(c *Config) { c.Axes[0].Position = "motor.angle" }, `axes.shaft.position: "motor.angle" is no measurement`, ""},
-		{"a command for a position", func(c *Config) { c.Axes[0].Position = "drive.voltage" }, `axes.shaft.position: "drive.voltage" is no measurement`, ""},
-		{"one signal twice", func(c *Config) { c.Axes[0].Effort = "drive.motor.current" }, "axes.shaft.effort: drive.motor.current is axes.shaft.current already", ""},
-		{"no drive", func(c *Config) { c.Devices[0].Command = c.Devices[0].Command[1:] }, `axes.shaft.drive.command: "drive.voltage" is no command`, ""},
+		{"no position", func(c *Config) { c.Axes[0].Position = "" }, "axes.shaft.position is missing: the measurement, such as " +
+			"drive.rotor.angle", ""},
+		{"a position that is not there", func(c *Config) { c.Axes[0].Position = "drive.motor.angel" },
+			`axes.shaft.position: "drive.motor.angel" is no measurement (did you mean "drive.motor.angle"?)`, ""},
+		{"a position without its device", func(c *Config) { c.Axes[0].Position = "motor.angle" },
+			`axes.shaft.position: "motor.angle" is no measurement`, ""},
+		{"a command for a position", func(c *Config) { c.Axes[0].Position = "drive.voltage" },
+			`axes.shaft.position: "drive.voltage" is no measurement`, ""},
+		{"one signal twice", func(c *Config) { c.Axes[0].Effort = "drive.motor.current" },
+			"axes.shaft.effort: drive.motor.current is axes.shaft.current already", ""},
+		{"no drive", func(c *Config) { c.Devices[0].Command = c.Devices[0].Command[1:] },
+			`axes.shaft.drive.command: "drive.voltage" is no command`, ""},
 		{"a command that nobody gives", func(c *Config) {
 			c.Devices[0].Command = append(c.Devices[0].Command, c.Devices[0].Command[1])
 			c.Devices[0].Command[2].Name = "e"
@@ -48,11 +56,15 @@ func TestCheck(t *testing.T) {
 		{"two devices of one port", func(c *Config) {
 			second(nil)(c)
 			c.Devices[0].Port, c.Devices[1].Port, c.Virtual = "/dev/ttyUSB0", "/dev/ttyUSB0", nil
-		}, "devices.table.port: /dev/ttyUSB0 is the port of devices.drive too; one port is one device: several slaves on a bus are fields with an address", ""},
+		}, "devices.table.port: /dev/ttyUSB0 is the port of devices.drive too; one port is one device: several slaves on a bus are fields with " +
+			"an address", ""},
 		{"half a virtual rig", second(func(d *Device) { d.Port = "/dev/ttyUSB0" }), "devices.table.port: /dev/ttyUSB0 beside a virtual rig", ""},
-		{"an optional drive", func(c *Config) { c.Devices[0].Required = false }, "devices.drive.required: false, but axes.shaft.position is drive.motor.angle", ""},
-		{"a clock that is not there", func(c *Config) { c.Loop.Clock = "drvie" }, `loop.clock: "drvie" is no device, nor wall (did you mean "drive"?)`, ""},
-		{"a clock that may be away", func(c *Config) { second(func(d *Device) { d.Required = false })(c); c.Loop.Clock = "table" }, "loop.clock: table is not required", ""},
+		{"an optional drive", func(c *Config) { c.Devices[0].Required = false }, "devices.drive.required: false, but axes.shaft.position is " +
+			"drive.motor.angle", ""},
+		{"a clock that is not there", func(c *Config) { c.Loop.Clock = "drvie" },
+			`loop.clock: "drvie" is no device, nor wall (did you mean "drive"?)`, ""},
+		{"a clock that may be away", func(c *Config) { second(func(d *Device) { d.Required = false })(c); c.Loop.Clock = "table" },
+			"loop.clock: table is not required", ""},
 		{"nine devices", func(c *Config) {
 			for range 8 {
 				second(func(d *Device) { d.Name = fmt.Sprint("d", len(c.Devices)) })(c)
@@ -69,18 +81,23 @@ func TestCheck(t *testing.T) {
 			second(many)(c)
 		}, "devices.d2.measure: 130 measurements and ages up to here, at most 128", ""},
 		{"a name with a dot", func(c *Config) { c.Axes[0].Name = "a.b" }, `axes: "a.b", want up to 32 letters`, ""},
-		{"status of nothing", func(c *Config) { c.Devices[0].Status = "stauts" }, `devices.drive.status: "stauts" is no measurement of the device (did you mean "status"?)`, ""},
-		{"a name twice", func(c *Config) { c.Devices[0].Status = ""; c.Devices[0].Measure[3].Name = "status" }, "is the name of devices.drive.measure[3] too", ""},
+		{"status of nothing", func(c *Config) { c.Devices[0].Status = "stauts" },
+			`devices.drive.status: "stauts" is no measurement of the device (did you mean "status"?)`, ""},
+		{"a name twice", func(c *Config) { c.Devices[0].Status = ""; c.Devices[0].Measure[3].Name = "status" },
+			"is the name of devices.drive.measure[3] too", ""},
 		{"the age", func(c *Config) { c.Devices[0].Measure[3].Name = "age" }, "drive.age is the age of the device", ""},
-		{"drive in ampere", func(c *Config) { c.Devices[0].Command[0].Unit = "A" }, "axes.shaft.drive.command: drive.voltage is in A; a voltage drive of a rotary axis takes V", ""},
-		{"linear axis", func(c *Config) { c.Devices[0].Measure[0].Unit = "m" }, "axes.shaft.position: drive.motor.angle is measured in m; want rad", ""},
+		{"drive in ampere", func(c *Config) { c.Devices[0].Command[0].Unit = "A" },
+			"axes.shaft.drive.command: drive.voltage is in A; a voltage drive of a rotary axis takes V", ""},
+		{"linear axis", func(c *Config) { c.Devices[0].Measure[0].Unit = "m" }, "axes.shaft.position: drive.motor.angle is measured in m; " +
+			"want rad", ""},
 		{"text in a frame", func(c *Config) { c.Devices[0].Measure[0].Type = wire.Text }, "text does not fit a link frame", ""},
 		{"type forgotten", func(c *Config) { c.Devices[0].Measure[0].Type = 0 }, "devices.drive.measure[0].type is missing", ""},
 		{"no scale", func(c *Config) { c.Devices[0].Measure[2].Scale = 0 }, "makes every value the same", ""},
 		{"a count of many turns", func(c *Config) {
 			c.Devices[0].Measure[0].Scale, c.Devices[0].Measure[0].Type, c.Virtual = 7, wire.U8, nil
 		}, "one count is 7 rad, want at most one turn", ""},
-		{"no unit is so large", func(c *Config) { c.Devices[0].Measure[2].Offset = 1e31 }, "devices.drive.measure[2].offset: 1e+31 in SI, want 0, or a magnitude from 1e-30 to 1e+30", ""},
+		{"no unit is so large", func(c *Config) { c.Devices[0].Measure[2].Offset = 1e31 },
+			"devices.drive.measure[2].offset: 1e+31 in SI, want 0, or a magnitude from 1e-30 to 1e+30", ""},
 		{"or so small", func(c *Config) { c.Devices[0].Measure[2].Offset = -1e-31 }, "devices.drive.measure[2].offset: -1e-31 in SI", ""},
 		{"not even in a pair", func(c *Config) { c.Virtual.Plant.Supply[1] = 1e31 }, "virtual.plant.supply: 1e+31 in SI", ""},
 		{"no friction", func(c *Config) { c.Axes[0].Friction = Friction{} }, "axes.shaft.friction is missing: {law: lugre, sigma0: …}", ""},
@@ -102,12 +119,15 @@ func TestCheck(t *testing.T) {
 		}, "want more than two periods of the device", ""},
 		{"position not watched", func(c *Config) { c.Devices[0].Measure[0].Stale = 0 }, "", "a cable that comes off"},
 		{"limited current not watched", func(c *Config) { c.Devices[0].Measure[1].Stale = 0 }, "", "hil run --arm refuses this file"},
-		{"limit of what is no temperature", func(c *Config) { c.Devices[0].Measure[2].Max = 20 }, "devices.drive.measure[2].max: only a temperature", ""},
+		{"limit of what is no temperature", func(c *Config) { c.Devices[0].Measure[2].Max = 20 },
+			"devices.drive.measure[2].max: only a temperature", ""},
 		{"temperature without a limit", func(c *Config) { c.Devices[0].Measure[3].Range = [2]float64{} }, "", "motor.temperature has no limit"},
-		{"unknown virtual rig", func(c *Config) { c.Devices[0].Port = "virtual:motor" }, "want virtual or a serial port; virtual.plant.kind says", ""},
+		{"unknown virtual rig", func(c *Config) { c.Devices[0].Port = "virtual:motor" },
+			"want virtual or a serial port; virtual.plant.kind says", ""},
 		{"too many signals", func(c *Config) {
 			for range 59 {
-				c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Name: fmt.Sprint("n", len(c.Devices[0].Measure)), Type: wire.U8, Scale: 1}})
+				c.Devices[0].Measure = append(c.Devices[0].Measure,
+					Measure{Field: wire.Field{Name: fmt.Sprint("n", len(c.Devices[0].Measure)), Type: wire.U8, Scale: 1}})
 			}
 		}, "devices.drive.measure: 64, at most 63", ""},
 		{"line too slow", func(c *Config) { c.Devices[0].Baud = 150000 }, "the device sends 22 bytes per frame × 1000 frames/s", ""},
@@ -128,20 +148,29 @@ func TestCheck(t *testing.T) {
 		{"pid without integral", func(c *Config) { c.Axes[0].Control.Kind = "pid" }, "", "is pd"},
 		{"no gains", func(c *Config) { c.Axes[0].Control.Kp, c.Axes[0].Control.Kd = 0, 0 }, "nothing would follow", ""},
 		{"torque out of reach", func(c *Config) { c.Axes[0].Control.Limit = 2 }, "", "is never reached"},
-		{"reference above the speed limit", func(c *Config) { c.Axes[0].Guard.MaxSpeed = 10 }, "axes.shaft.guard.max_speed trips at 10 rad/s", ""},
-		{"reference above the voltage", func(c *Config) { c.Axes[0].Reference.Tones[1].Amplitude, c.Axes[0].Guard.MaxSpeed = 60, 0 }, "", "the drive gives 24 V"},
-		{"reference above the rate", func(c *Config) { c.Axes[0].Reference.Tones[1].Frequency = 120; c.Axes[0].Guard.MaxSpeed = 0 }, "more than a tenth of loop.rate", ""},
-		{"sine without frequency", func(c *Config) { c.Axes[0].Reference.Spec = reference.Spec{Kind: "sine", Amplitude: 1} }, "axes.shaft.reference.frequency is missing", ""},
+		{"reference above the speed limit", func(c *Config) { c.Axes[0].Guard.MaxSpeed = 10 }, "axes.shaft.guard.max_speed trips at 10 rad/s",
+			""},
+		{"reference above the voltage", func(c *Config) { c.Axes[0].Reference.Tones[1].Amplitude, c.Axes[0].Guard.MaxSpeed = 60, 0 }, "",
+			"the drive gives 24 V"},
+		{"reference above the rate", func(c *Config) { c.Axes[0].Reference.Tones[1].Frequency = 120; c.Axes[0].Guard.MaxSpeed = 0 },
+			"more than a tenth of loop.rate", ""},
+		{"sine without frequency", func(c *Config) { c.Axes[0].Reference.Spec = reference.Spec{Kind: "sine", Amplitude: 1} },
+			"axes.shaft.reference.frequency is missing", ""},
 		{"trapezoid without acceleration", func(c *Config) {
 			c.Axes[0].Reference.Spec = reference.Spec{Kind: "trapezoid", Amplitude: 1, Velocity: 1}
 		}, "axes.shaft.reference.acceleration is missing", ""},
-		{"file without a name", func(c *Config) { c.Axes[0].Reference.Spec = reference.Spec{Kind: "file"} }, "axes.shaft.reference.file is missing", ""},
-		{"file not there", func(c *Config) { c.Axes[0].Reference.Spec = reference.Spec{Kind: "file", File: "testdata/none.csv"} }, "no such file", ""},
+		{"file without a name", func(c *Config) { c.Axes[0].Reference.Spec = reference.Spec{Kind: "file"} },
+			"axes.shaft.reference.file is missing", ""},
+		{"file not there", func(c *Config) { c.Axes[0].Reference.Spec = reference.Spec{Kind: "file", File: "testdata/none.csv"} },
+			"no such file", ""},
 		{"i²t above the trip", func(c *Config) { c.Axes[0].Guard.RatedI = 16 }, "the budget would never be used", ""},
-		{"current guard without current", func(c *Config) { c.Axes[0].Current, c.Axes[0].Guard.RatedI = "", 0 }, "axes.shaft.guard.max_current: needs a measured current, axes.shaft.current", ""},
-		{"inertia above the largest", func(c *Config) { c.Axes[0].Guard.MaxInertia = 6.9e-5 }, "max_inertia: 6.9e-05 kg·m² is below the inertia that the file gives, 7e-05", ""},
+		{"current guard without current", func(c *Config) { c.Axes[0].Current, c.Axes[0].Guard.RatedI = "", 0 },
+			"axes.shaft.guard.max_current: needs a measured current, axes.shaft.current", ""},
+		{"inertia above the largest", func(c *Config) { c.Axes[0].Guard.MaxInertia = 6.9e-5 },
+			"max_inertia: 6.9e-05 kg·m² is below the inertia that the file gives, 7e-05", ""},
 		{"inertia of the largest", func(c *Config) { c.Axes[0].Guard.MaxInertia = 7e-5 }, "", ""},
-		{"inertia that nobody knows", func(c *Config) { c.Virtual, c.Devices[0].Port, c.Axes[0].Guard.MaxInertia = nil, "/dev/ttyUSB7", 0 }, "", "ten times that of the file"},
+		{"inertia that nobody knows", func(c *Config) { c.Virtual, c.Devices[0].Port, c.Axes[0].Guard.MaxInertia = nil, "/dev/ttyUSB7", 0 }, "",
+			"ten times that of the file"},
 		{"RLS window", func(c *Config) { c.Axes[0].Estimator.RLS.Window = 5e-3 }, "want at least ten ticks", ""},
 		{"RLS memory", func(c *Config) { c.Axes[0].Estimator.RLS.Memory = 0.5 }, "want at least five windows", ""},
 		{"RLS in the Stribeck range", func(c *Config) { c.Axes[0].Estimator.RLS.MinVel = 0.1 }, "", "is below the Stribeck velocity, 0.5 rad/s"},
@@ -157,8 +186,10 @@ func TestCheck(t *testing.T) {
 		{"inner rate too low", func(c *Config) { c.Virtual.InnerRate = 5000 }, "want 10000 to 1000000 Hz", ""},
 		{"supply", func(c *Config) { c.Virtual.Plant.Supply = [2]float64{24, -24} }, "virtual.plant.supply", ""},
 		{"watchdog", func(c *Config) { c.Virtual.Devices[0].Watchdog = 2e-3 }, "at least three ticks", ""},
-		{"another encoder", func(c *Config) { c.Virtual.Sensors[0].Counts = 4096 }, "", "virtual.sensors.drive.motor.angle.counts: 4096 per turn, 0.0015"},
-		{"true friction", func(c *Config) { setParam(&c.Virtual.Plant.Axes[0].Friction, "Fs", 0.01) }, "virtual.plant.axes.shaft.friction.Fs", ""},
+		{"another encoder", func(c *Config) { c.Virtual.Sensors[0].Counts = 4096 }, "",
+			"virtual.sensors.drive.motor.angle.counts: 4096 per turn, 0.0015"},
+		{"true friction", func(c *Config) { setParam(&c.Virtual.Plant.Axes[0].Friction, "Fs", 0.01) }, "virtual.plant.axes.shaft.friction.Fs",
+			""},
 		{"recording nowhere", func(c *Config) { c.Record.Dir = "" }, "record.dir is empty", ""},
 		{"recording hardly kept", func(c *Config) { c.Record.MaxBytes = 100 }, "less than one minute", ""},
 	} {
@@ -172,7 +203,8 @@ func TestCheck(t *testing.T) {
 			case c.want != "" && (len(problems) != 1 || !strings.Contains(problems[0].Error(), c.want)):
 				t.Errorf("problems %v, want one with %q", problems, c.want)
 			}
-			if c.warn != "" && (len(warnings) != 1 || !strings.Contains(warnings[0].Error(), c.warn)) || c.warn == "" && c.want == "" && len(warnings) > 0 {
+			if c.warn != "" && (len(warnings) != 1 || !strings.Contains(warnings[0].Error(), c.warn)) || c.warn == "" && c.want == "" &&
+				len(warnings) > 0 {
 				t.Errorf("warnings %v, want one with %q", warnings, c.warn)
 			}
 		})

@@ -33,7 +33,8 @@ func (c *Config) checkRates(r *schema.Report) {
 	v := c.Virtual
 	multiple := func(key string, hz float64) {
 		if n := v.InnerRate / hz; math.Abs(n-math.Round(n)) > 1e-9*n {
-			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key, schema.Short(hz))
+			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key,
+				schema.Short(hz))
 		}
 	}
 	if !r.HasProblem("loop.rate") {
@@ -43,7 +44,8 @@ func (c *Config) checkRates(r *schema.Report) {
 		if d := &c.Devices[i]; d.Rate > 0 && !r.HasProblem(d.path()+".rate") {
 			multiple(d.path()+".rate", d.Rate)
 			if n := c.FastestRate() / d.Rate; math.Abs(n-math.Round(n)) > 1e-9*n {
-				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; the virtual rig ticks with the fastest device, %s Hz, and the others at a whole part of that", d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
+				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; the virtual rig ticks with the fastest device, %s Hz, and the others at a whole part "+
+					"of that", d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
 			}
 		}
 	}
@@ -60,12 +62,14 @@ func (c *Config) checkPlant(r *schema.Report) {
 		key     string
 		kind    PlantKind
 		present bool
-	}{{"two_link", armPlant, p.TwoLink != nil}, {"brush", brushPlant, p.Brush != nil}, {"ball", ballPlant, p.Ball != nil}, {"machine", machinePlant, p.Machine != nil}} {
+	}{{"two_link", armPlant, p.TwoLink != nil}, {"brush", brushPlant, p.Brush != nil}, {"ball", ballPlant, p.Ball != nil},
+		{"machine", machinePlant, p.Machine != nil}} {
 		switch {
 		case s.present && p.Kind != s.kind:
 			r.Warnf(at+"."+s.key, "%s.%s: not used by kind %s", at, s.key, p.Kind)
 		case !s.present && p.Kind == s.kind:
-			r.Errorf(at+"."+s.key, "%s.%s is missing: %s", at, s.key, map[PlantKind]string{machinePlant: "{file: NAME.yaml}, a machine file"}[s.kind]+map[PlantKind]string{armPlant: "mass, length, centre and inertia of the links"}[s.kind])
+			r.Errorf(at+"."+s.key, "%s.%s is missing: %s", at, s.key, map[PlantKind]string{machinePlant: "{file: NAME.yaml}, a " +
+				"machine file"}[s.kind]+map[PlantKind]string{armPlant: "mass, length, centre and inertia of the links"}[s.kind])
 		}
 	}
 	if p.Kind == ballPlant {
@@ -145,7 +149,8 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 		r.Errorf(p+".cogging_periods", "%s.cogging_periods is missing: there is a cogging torque", p)
 	}
 	if s := a.Stops; s.Travel != [2]float64{} && !(s.Travel[0] < s.Travel[1] && s.Stiffness > 0) {
-		r.Errorf(p+".stops", "%s.stops: travel from %s to %s with a stiffness of %s, want low < high and a stiffness", p, schema.Short(s.Travel[0]), schema.Short(s.Travel[1]), schema.Short(s.Stiffness))
+		r.Errorf(p+".stops", "%s.stops: travel from %s to %s with a stiffness of %s, want low < high and a stiffness", p,
+			schema.Short(s.Travel[0]), schema.Short(s.Travel[1]), schema.Short(s.Stiffness))
 	}
 }
 
@@ -200,7 +205,8 @@ func (c *Config) checkReadings(r *schema.Report) {
 			r.Errorf(p+".counts", "%s.counts: counts per turn of a measurement in %s; want step", p, unitName(m.Unit))
 		case s.Counts > 0 && math.Abs(scale-count) > 1e-6*count && scale != 1:
 			// the virtual encoder and the file must speak of the same count
-			r.Warnf(p+".counts", "%s.counts: %d per turn, %s rad; the file has %s rad per count", p, s.Counts, schema.Short(count), schema.Short(scale))
+			r.Warnf(p+".counts", "%s.counts: %d per turn, %s rad; the file has %s rad per count", p, s.Counts, schema.Short(count),
+				schema.Short(scale))
 		}
 	})
 	measured, _ := c.measurements()

@@ -34,17 +34,20 @@ func TestEveryCompensationLoads(t *testing.T) {
 		{"compensation: {kind: disturbance-observer, bandwidth: 20 Hz, order: 2, dead_band: 0.4 mrad}", func(k axis.CompSpec) bool {
 			return k.Bandwidth == 20 && k.Order == 2 && k.DeadBand == 4e-4
 		}},
-		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 2 s, range: [0.7, 1.4], dead_zone: 20 mrad/s}", func(k axis.CompSpec) bool {
-			return k.Adapt == axis.Adapt{Time: 2, Range: [2]float64{0.7, 1.4}, DeadZone: 0.02}
-		}},
+		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 2 s, range: [0.7, 1.4], dead_zone: 20 mrad/s}",
+			func(k axis.CompSpec) bool {
+				return k.Adapt == axis.Adapt{Time: 2, Range: [2]float64{0.7, 1.4}, DeadZone: 0.02}
+			}},
 		{"compensation: {kind: adaptive-lugre, inertia: true}", func(k axis.CompSpec) bool {
 			return k.Adapt == axis.Adapt{Time: 5, Range: [2]float64{0.5, 2}}
 		}},
 		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 1 rad/s, frequency: 60 Hz}", func(k axis.CompSpec) bool {
 			return k.Dither == estimator.DitherSpec{Kind: estimator.DitherVelocity, Velocity: 1, Frequency: 60}
 		}},
-		{"compensation:\n  kind: feedforward\n  dither: {kind: force, amplitude: 60 mN·m, frequency: 60 Hz}", func(k axis.CompSpec) bool { return k.Dither.Amplitude == 0.06 }},
-		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 60 mN·m, frequency: 5 Hz}", func(k axis.CompSpec) bool { return k.Dither.Kind == estimator.DitherPulse }},
+		{"compensation:\n  kind: feedforward\n  dither: {kind: force, amplitude: 60 mN·m, frequency: 60 Hz}",
+			func(k axis.CompSpec) bool { return k.Dither.Amplitude == 0.06 }},
+		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 60 mN·m, frequency: 5 Hz}",
+			func(k axis.CompSpec) bool { return k.Dither.Kind == estimator.DitherPulse }},
 	} {
 		cfg, err := LoadBytes("rig.yaml", withCompensation(c.section))
 		if err != nil {
@@ -67,17 +70,24 @@ func TestBadCompensationIsRefused(t *testing.T) {
 		{"compensation:\n  kind: adaptive-lurge", `did you mean "adaptive-lugre"?`, "adaptive-lurge"},
 		{"compensation:\n  kind: feedforward\n  bandwith: 10 Hz", `did you mean "bandwidth"?`, "bandwith"},
 		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 rad/s\n  dead_band: 1 mrad", "bandwidth", "10 rad/s"},
-		{"compensation:\n  kind: disturbance-observer\n  dead_band: 1 mrad", "axes.shaft.compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most 62.5 Hz", ""},
-		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 300 Hz\n  dead_band: 1 mrad", "at most a quarter of loop.rate, 250 Hz", "300 Hz"},
-		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 Hz\n  dead_band: 1 mrad\n  order: 3", "axes.shaft.compensation.order: 3, want 1 to 2", "3"},
-		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {range: [1.2, 2]}", "axes.shaft.compensation.adapt.range: 1.2 to 2, want two numbers > 0 around 1", "[1.2"},
-		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 0 s}", "axes.shaft.compensation.adapt.time: 0 s, want > 0 s", "0 s"},
+		{"compensation:\n  kind: disturbance-observer\n  dead_band: 1 mrad", "axes.shaft.compensation.bandwidth is missing: kind " +
+			"disturbance-observer needs it, in Hz; at most 62.5 Hz", ""},
+		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 300 Hz\n  dead_band: 1 mrad", "at most a quarter of loop.rate, 250 Hz",
+			"300 Hz"},
+		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 Hz\n  dead_band: 1 mrad\n  order: 3",
+			"axes.shaft.compensation.order: 3, want 1 to 2", "3"},
+		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {range: [1.2, 2]}",
+			"axes.shaft.compensation.adapt.range: 1.2 to 2, want two numbers > 0 around 1", "[1.2"},
+		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 0 s}", "axes.shaft.compensation.adapt.time: 0 s, want > 0 s",
+			"0 s"},
 		{"compensation:\n  kind: none\n  dither: {kind: sine}", "sine", "sine"},
-		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 10 mN·m, frequency: 5 Hz}", "moves nothing; want more than the Coulomb friction, 0.015 N·m", "10 mN·m"},
+		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 10 mN·m, frequency: 5 Hz}",
+			"moves nothing; want more than the Coulomb friction, 0.015 N·m", "10 mN·m"},
 		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 60 mN·m, frequency: 500 Hz}", "must come to rest in between", "500 Hz"},
 		{"compensation:\n  kind: none\n  dither: {kind: force, amplitude: 1 N·m, frequency: 60 Hz}", "above control.limit, 0.4 N·m", "1 N·m"},
 		{"compensation:\n  kind: none\n  dither: {kind: force, amplitude: 60 mN·m}", "axes.shaft.compensation.dither.frequency is missing", ""},
-		{"compensation:\n  kind: none\n  dither: {kind: force, amplitude: 60 mN·m, frequency: 400 Hz}", "at most a quarter of loop.rate, 250 Hz", "400 Hz"},
+		{"compensation:\n  kind: none\n  dither: {kind: force, amplitude: 60 mN·m, frequency: 400 Hz}", "at most a quarter of loop.rate, 250 Hz",
+			"400 Hz"},
 		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 50 rad/s, frequency: 60 Hz}", "more than control.limit", "50 rad/s"},
 		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 60 mN·m, frequency: 60 Hz}", "velocity", "60 mN·m"},
 	} {
@@ -104,11 +114,15 @@ func TestCompensationWarnings(t *testing.T) {
 		change func(k *Config)
 		want   string // "": no warning
 	}{
-		{"correction without SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5 }, "want gain 0, or kd above 0.0384 N·m·s/rad (it is 0.006)"},
+		{"correction without SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5 },
+			"want gain 0, or kd above 0.0384 N·m·s/rad (it is 0.006)"},
 		{"correction with SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5; setParam(&c.Axes[0].Friction, "sigma0", 1.7) }, ""},
-		{"correction just without SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5; setParam(&c.Axes[0].Friction, "sigma0", 1.8) }, "is not sure to converge"},
-		{"correction without bristle damping", func(c *Config) { c.Axes[0].Compensation.Gain = 5; setParam(&c.Axes[0].Friction, "sigma1", 0) }, "sigma1 = 0"},
-		{"gain of another kind", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Gain = axis.CompFeedForward, 5 }, "not used by kind feedforward"},
+		{"correction just without SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5; setParam(&c.Axes[0].Friction, "sigma0", 1.8) },
+			"is not sure to converge"},
+		{"correction without bristle damping", func(c *Config) { c.Axes[0].Compensation.Gain = 5; setParam(&c.Axes[0].Friction, "sigma1", 0) },
+			"sigma1 = 0"},
+		{"gain of another kind", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Gain = axis.CompFeedForward, 5 },
+			"not used by kind feedforward"},
 		{"bandwidth of another kind", func(c *Config) { c.Axes[0].Compensation.Bandwidth = 5 }, "not used by kind observer"},
 		{"adaptation of another kind", func(c *Config) { c.Axes[0].Compensation.Adapt.Time = 3 }, "axes.shaft.compensation.adapt: not used"},
 		{"no dead band", func(c *Config) {
@@ -117,8 +131,12 @@ func TestCompensationWarnings(t *testing.T) {
 		{"wide disturbance observer", func(c *Config) {
 			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Bandwidth, c.Axes[0].Compensation.DeadBand = axis.CompDisturbance, 80, 1e-3
 		}, "above a sixteenth of loop.rate, 62.5 Hz"},
-		{"learning without inertia", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Inertia = axis.CompGain, false }, "takes the missing J"},
-		{"learning faster than the loop", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Adapt.Time = axis.CompGain, 0.05 }, "below 8·J/kd = 0.0933 s"},
+		{"learning without inertia", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Inertia = axis.CompGain, false },
+			"takes the missing J"},
+		{"learning faster than the loop", func(c *Config) {
+			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Adapt.Time = axis.CompGain,
+				0.05
+		}, "below 8·J/kd = 0.0933 s"},
 		{"dither below break-away", func(c *Config) {
 			c.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.02, Frequency: 60}
 		}, "want more than break-away, 0.021 N·m"},

@@ -184,7 +184,8 @@ func TestContactDocsAreCurrent(t *testing.T) {
 	for _, f := range new(brush.Stats).Figures() {
 		fmt.Fprintf(&figures, "| `%s` | %s | %s |\n", f.Name, f.Unit, strings.ReplaceAll(f.Doc, "|", "\\|"))
 	}
-	b.WriteString(strings.Replace(brushHead, "@FIGURES@", figures.String(), 1) + "| key | symbol | unit | default | range | meaning |\n|---|---|---|---|---|---|\n")
+	b.WriteString(strings.Replace(brushHead, "@FIGURES@", figures.String(), 1) + "| key | symbol | unit | default | range | meaning " +
+		"|\n|---|---|---|---|---|---|\n")
 	p := brush.DefaultParams()
 	for _, f := range p.Table() {
 		def, span := "", ""
@@ -193,7 +194,8 @@ func TestContactDocsAreCurrent(t *testing.T) {
 		} else {
 			def, span = schema.Short(*f.Ptr), fmt.Sprintf("%s … %s", schema.Short(f.Lo), schema.Short(f.Hi))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s | %s |\n", f.Key, strings.ReplaceAll(f.Symbol, "_", "\\_"), strings.ReplaceAll(f.Unit, "|", " or "), def, span, strings.ReplaceAll(f.Doc, "|", "\\|"))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s | %s |\n", f.Key, strings.ReplaceAll(f.Symbol, "_", "\\_"),
+			strings.ReplaceAll(f.Unit, "|", " or "), def, span, strings.ReplaceAll(f.Doc, "|", "\\|"))
 	}
 	for _, f := range measuredFiles() {
 		fmt.Fprintf(&b, "| `%s` |  |  |  |  | %s |\n", f.key, f.doc)

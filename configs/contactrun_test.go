@@ -52,7 +52,8 @@ func TestContactRunIsRead(t *testing.T) {
 		t.Fatal(err, warnings)
 	}
 	b := &c.Brush.Params
-	if got := []float64{b.Brush.Length, b.Commutator.Speed, b.Commutator.Seed, b.Contact.Face.Mu, b.Contact.Holder.Mu}; got[0] != 0.012 || got[1] < 314.159 || got[1] > 314.16 || got[2] != 7 || got[3] != 0.3 || got[4] != 0.15 {
+	if got := []float64{b.Brush.Length, b.Commutator.Speed, b.Commutator.Seed, b.Contact.Face.Mu, b.Contact.Holder.Mu}; got[0] != 0.012 ||
+		got[1] < 314.159 || got[1] > 314.16 || got[2] != 7 || got[3] != 0.3 || got[4] != 0.15 {
 		t.Errorf("length, speed, seed, mu of face and holder: %v", got)
 	}
 	if c.Engine.Impact != contact.Newton || c.Engine.Theta != 0.5 || !c.Engine.EndOfStep {
@@ -61,7 +62,8 @@ func TestContactRunIsRead(t *testing.T) {
 	if c, _, err = ContactRunBytes("drop.yaml", []byte(goodScene)); err != nil {
 		t.Fatal(err)
 	}
-	if ball := c.Scene.Bodies[1]; ball.Radius != 0.05 || ball.Position != [2]float64{0, 1} || c.Scene.Gravity != [2]float64{0, -9.81} || c.Engine.Impact != contact.Poisson {
+	if ball := c.Scene.Bodies[1]; ball.Radius != 0.05 || ball.Position != [2]float64{0, 1} || c.Scene.Gravity != [2]float64{0, -9.81} ||
+		c.Engine.Impact != contact.Poisson {
 		t.Errorf("ball %+v, gravity %v, impact %s", ball, c.Scene.Gravity, c.Engine.Impact)
 	}
 }
@@ -125,11 +127,13 @@ func TestContactRunBadInput(t *testing.T) {
 		"pair twice":   {"eps_n: 0.8}]", "eps_n: 0.8}, {a: floor, b: ball}]", `scene.pairs[1]: "floor" and "ball" are given above`},
 		"group":        {"radius: 5 cm", "radius: 5 cm, group: floor", `scene.bodies[1].group: "floor" means something else`},
 		"group all":    {"radius: 5 cm", "radius: 5 cm, group: all", `scene.bodies[1].group: "all" means something else`},
-		"of no two":    {"position: [0, 1 m]}\n  pairs: [{a: ball, b: floor", "position: [0, 1 m], group: balls}\n  pairs: [{a: balls, b: balls}, {a: ball, b: floor", `"balls" and "balls" have no two bodies that may touch`},
-		"near a group": {"position: [0, 1 m]}\n  pairs: [{a: ball,", "position: [0, 1 m], group: stones}\n  pairs: [{a: stone,", `scene.pairs[0].a: there is no body or group "stone"; did you mean "stones"?`},
-		"spring":       {"  pairs:", "  springs: [{a: all, b: ball}]\n  pairs:", `scene.springs[0].a: there is no body "all"`},
-		"no mass":      {"mass: 1 kg, ", "", "mass is missing"},
-		"no shape":     {"shape: disc, ", "", "shape is missing"},
+		"of no two": {"position: [0, 1 m]}\n  pairs: [{a: ball, b: floor", "position: [0, 1 m], group: balls}\n  pairs: [{a: balls, b: " +
+			"balls}, {a: ball, b: floor", `"balls" and "balls" have no two bodies that may touch`},
+		"near a group": {"position: [0, 1 m]}\n  pairs: [{a: ball,", "position: [0, 1 m], group: stones}\n  pairs: [{a: stone,",
+			`scene.pairs[0].a: there is no body or group "stone"; did you mean "stones"?`},
+		"spring":   {"  pairs:", "  springs: [{a: all, b: ball}]\n  pairs:", `scene.springs[0].a: there is no body "all"`},
+		"no mass":  {"mass: 1 kg, ", "", "mass is missing"},
+		"no shape": {"shape: disc, ", "", "shape is missing"},
 	} {
 		_, _, err := ContactRunBytes("x.yaml", []byte(strings.Replace(goodScene, c.was, c.is, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -185,7 +189,8 @@ func TestMeasuredFiles(t *testing.T) {
 		return c, err
 	}
 	for _, outline := range []string{"deg.csv", "arc.csv"} {
-		c, err := load("commutator: {profile: " + outline + "}, face: {profile: face.csv}, material: {eps_by_temperature: eps.csv, damping_by_current: damping.csv}")
+		c, err := load("commutator: {profile: " + outline + "}, face: {profile: face.csv}, material: {eps_by_temperature: eps.csv, " +
+			"damping_by_current: damping.csv}")
 		if err != nil {
 			t.Fatal(err)
 		}

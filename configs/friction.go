@@ -90,7 +90,8 @@ func (f *Friction) check(r *schema.Report, path string, needed bool) {
 		r.Errorf(path, "%s is missing: {law: lugre, sigma0: …}; hil laws lists the laws, hil laws NAME their parameters", path)
 	default:
 		if fs, fc := f.param("Fs"), f.param("Fc"); fs < fc { // NaN: no such parameter
-			r.Errorf(path+".Fs", "%s.Fs: %s %[4]s is less than Fc, %[3]s %[4]s; Fs is the total break-away level, not what is added to Fc", path, schema.Short(fs), schema.Short(fc), r.UnitIn("N"))
+			r.Errorf(path+".Fs", "%s.Fs: %s %[4]s is less than Fc, %[3]s %[4]s; Fs is the total break-away level, not what is added to Fc", path,
+				schema.Short(fs), schema.Short(fc), r.UnitIn("N"))
 			return
 		}
 		f.checkLoad(r, "a rig has none")
@@ -101,7 +102,8 @@ func (f *Friction) check(r *schema.Report, path string, needed bool) {
 // checkPlant wants a law that a mass moves under.
 func (l *Law) checkPlant(r *schema.Report) {
 	if _, stick := l.Model.(*friction.TwoSidedStick); stick {
-		r.Errorf(l.path+".backward", "%s.backward: %s has a stick mode, and moves a mass with one set of parameters for both directions; give the plant a law of its own, or one set", l.path, l.Name)
+		r.Errorf(l.path+".backward", "%s.backward: %s has a stick mode, and moves a mass with one set of parameters for both directions; give "+
+			"the plant a law of its own, or one set", l.path, l.Name)
 	}
 }
 
@@ -168,9 +170,11 @@ func (f *Friction) checkCompensated(r *schema.Report, path string, k *axis.CompS
 	if _, lugre := f.Model.(*friction.LuGre); !lugre {
 		switch {
 		case k.Kind == axis.CompLuGre:
-			r.Errorf(at, "%s: %s learns three parameters of lugre, and the law is %s%s; want adaptive-gain", at, k.Kind, f.Name, byDirection(f.Model))
+			r.Errorf(at, "%s: %s learns three parameters of lugre, and the law is %s%s; want adaptive-gain", at, k.Kind, f.Name,
+				byDirection(f.Model))
 		case k.Kind == axis.CompObserver && k.Gain > 0:
-			r.Errorf(path+".gain", "%s.gain: %s 1/s corrects the bristle of lugre, and the law is %s%s; want 0", path, schema.Short(k.Gain), f.Name, byDirection(f.Model))
+			r.Errorf(path+".gain", "%s.gain: %s 1/s corrects the bristle of lugre, and the law is %s%s; want 0", path, schema.Short(k.Gain), f.Name,
+				byDirection(f.Model))
 		}
 	}
 }

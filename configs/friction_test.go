@@ -54,7 +54,8 @@ func replaceSection(t *testing.T, text, key, section string) string {
 	return ""
 }
 
-const gms = "{law: gms, sigma0: 11 N·m/rad, ratio: 2, elements: 6, C: 1 N·m/s, sigma2: 0.15 mN·m·s/rad, Fc: 15 mN·m, Fs: 21 mN·m, vs: 0.5 rad/s}"
+const gms = "{law: gms, sigma0: 11 N·m/rad, ratio: 2, elements: 6, C: 1 N·m/s, sigma2: 0.15 mN·m·s/rad, Fc: 15 mN·m, Fs: 21 mN·m, vs: " +
+	"0.5 rad/s}"
 
 // Any law stands behind the virtual rig, in N·m and rad; what Marshal writes is the same law again.
 func TestFrictionOfThePlant(t *testing.T) {
@@ -78,7 +79,8 @@ func TestFrictionOfThePlant(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}
-	if c, err = LoadBytes("rig.yaml", demoWith(t, strings.Replace(gms, "}", ", backward: {Fc: 12 mN·m, sigma2: 0.2 mN·m·s/rad}}", 1), "")); err != nil {
+	if c, err = LoadBytes("rig.yaml", demoWith(t, strings.Replace(gms, "}", ", backward: {Fc: 12 mN·m, sigma2: 0.2 mN·m·s/rad}}", 1),
+		"")); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // levels of their own for backward motion
@@ -139,7 +141,8 @@ func TestFrictionOfAnAxis(t *testing.T) {
 	for _, info := range friction.Laws() {
 		c, err := LoadBytes("rig.yaml", demoWith(t, gms, lawText(info, "")))
 		if c == nil {
-			c, err = LoadBytes("rig.yaml", []byte(strings.Replace(string(demoWith(t, gms, lawText(info, ""))), "kind: observer", "kind: feedforward", 1)))
+			c, err = LoadBytes("rig.yaml", []byte(strings.Replace(string(demoWith(t, gms, lawText(info, ""))), "kind: observer",
+				"kind: feedforward", 1)))
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", info.Name, err)
@@ -194,7 +197,8 @@ axes:
     guard: {max_speed: 100, max_error: 1}
 `
 	}
-	if _, err := LoadBytes("x.yaml", []byte(text("effort", "N·m"))); err == nil || !strings.Contains(err.Error(), "axes.shaft.friction is missing: {law: lugre, sigma0: …}; hil laws lists") {
+	if _, err := LoadBytes("x.yaml", []byte(text("effort", "N·m"))); err == nil ||
+		!strings.Contains(err.Error(), "axes.shaft.friction is missing: {law: lugre, sigma0: …}; hil laws lists") {
 		t.Error(err)
 	}
 	without := strings.NewReplacer("    inertia: 1e-4\n", "", "effort_walk: 0.1, ", "", "kp: 0.25, kd: 0.006, limit: 0.4, ", "")
@@ -242,12 +246,14 @@ func TestBackwardWithStickMode(t *testing.T) {
 		t.Errorf("levels %+v", l)
 	}
 	for _, text := range []string{string(demoWith(t, coulomb, "")), strings.Replace(forward, "        friction: "+gms+"\n", "", 1)} {
-		if _, err := LoadBytes("rig.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "coulomb has a stick mode, and moves a mass with one set of parameters for both directions") {
+		if _, err := LoadBytes("rig.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "coulomb has a stick mode, and moves a "+
+			"mass with one set of parameters for both directions") {
 			t.Error(err)
 		}
 	}
 	// the same law under the axis and left out of the plant; simulated: refused as well
-	if _, _, err := SimulateBytes("x.yaml", []byte("version: 1\nname: x\nplant: {kind: imposed-force, mass: 1}\nfriction: {law: coulomb, Fc: 1, backward: {Fc: 2}}\ninput: 1\nduration: 1\n")); err == nil || !strings.Contains(err.Error(), "stick mode") {
+	if _, _, err := SimulateBytes("x.yaml", []byte("version: 1\nname: x\nplant: {kind: imposed-force, mass: 1}\nfriction: {law: coulomb, "+
+		"Fc: 1, backward: {Fc: 2}}\ninput: 1\nduration: 1\n")); err == nil || !strings.Contains(err.Error(), "stick mode") {
 		t.Error(err)
 	}
 }

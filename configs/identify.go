@@ -216,7 +216,8 @@ func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 	}
 	for _, key := range keys {
 		used := slices.ContainsFunc(chain, func(m identify.Method) bool { return slices.Contains(owners[key], m) })
-		known := key == "parameters" && !slices.ContainsFunc(c.Parameters, func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
+		known := key == "parameters" && !slices.ContainsFunc(c.Parameters,
+			func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
 		if r.HasKey(key) && !used && !known {
 			r.Errorf(key, "%s: not used by %s; it belongs to %s", key, c.Method, owners[key])
 		}
@@ -307,7 +308,8 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 		name    string
 		present bool
 	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.TailDuration != 0},
-		{"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
+		{"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0},
+		{"split_gaps", d.SplitGaps}} {
 		if key.present {
 			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
 		}
@@ -372,9 +374,11 @@ func (c IdentifyColumn) Scale(want string) (float64, error) {
 	case u.Offset != 0:
 		return 0, fmt.Errorf("%s is no unit for this", c.Unit)
 	case u.Dim != w.Dim && c.Gain == "":
-		return 0, fmt.Errorf("the column is %s, want %s; if something else was recorded, give gain: how much of it one %s is", schema.DescribeValue(u), schema.DescribeUnit(w), cmp.Or(c.Unit, "count"))
+		return 0, fmt.Errorf("the column is %s, want %s; if something else was recorded, give gain: how much of it one %s is",
+			schema.DescribeValue(u), schema.DescribeUnit(w), cmp.Or(c.Unit, "count"))
 	case u.Dim != w.Dim:
-		return 0, fmt.Errorf("gain %s times a column in %s is %s, want %s", c.Gain, cmp.Or(c.Unit, "pure numbers"), schema.DescribeValue(u), schema.DescribeUnit(w))
+		return 0, fmt.Errorf("gain %s times a column in %s is %s, want %s", c.Gain, cmp.Or(c.Unit, "pure numbers"), schema.DescribeValue(u),
+			schema.DescribeUnit(w))
 	}
 	scale := u.Parse(factor, true)
 	if scale == 0 || math.IsInf(scale, 0) {

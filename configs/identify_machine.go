@@ -64,7 +64,8 @@ type MachineFitIV struct {
 
 // DefaultMachineFit is what a file to identify a machine starts from.
 func DefaultMachineFit() *MachineFit {
-	return &MachineFit{Version: 1, Data: MachineFitData{MachineRecords: MachineRecords{Records: defaultRecords()}}, Terms: machine.DefaultSpec().Terms, Filter: MachineFitFilter{Order: 4, Signs: true}, Instruments: MachineFitIV{Use: machine.UseCheck}}
+	return &MachineFit{Version: 1, Data: MachineFitData{MachineRecords: MachineRecords{Records: defaultRecords()}},
+		Terms: machine.DefaultSpec().Terms, Filter: MachineFitFilter{Order: 4, Signs: true}, Instruments: MachineFitIV{Use: machine.UseCheck}}
 }
 
 // NewMachineFit is a file to identify a machine that no file describes, and that is called name in messages.
@@ -116,7 +117,8 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 	m := &run.Machine
 	refuse := func(section string, names ...string) {
 		for _, n := range names {
-			r.Errorf("machine", "machine: %s has %s.%s: the torques of a tree are linear in its parameters; what ties joints together passes forces that were not recorded. Identify the parts by themselves, or leave it out of the file",
+			r.Errorf("machine", "machine: %s has %s.%s: the torques of a tree are linear in its parameters; what ties joints together passes "+
+				"forces that were not recorded. Identify the parts by themselves, or leave it out of the file",
 				c.Machine, section, n)
 		}
 	}
@@ -131,7 +133,8 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 	for i := range m.Bodies {
 		b := &m.Bodies[i]
 		if b.Flexible != nil {
-			r.Errorf("machine", "machine: body %s of %s is flexible: its torques are not linear in ten inertial parameters. Fit it by its response, docs/identify-response.md, or make it rigid", b.Name, c.Machine)
+			r.Errorf("machine", "machine: body %s of %s is flexible: its torques are not linear in ten inertial parameters. Fit it by its "+
+				"response, docs/identify-response.md, or make it rigid", b.Name, c.Machine)
 		}
 		switch b.Joint.Kind {
 		case "fixed":
@@ -139,7 +142,8 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 		case "revolute", "prismatic":
 			joints = append(joints, b.Name)
 		default:
-			r.Errorf("machine", "machine: joint %s of %s is %s, want revolute or prismatic joints: the fit takes one position and one torque for each", b.Name, c.Machine, b.Joint.Kind)
+			r.Errorf("machine", "machine: joint %s of %s is %s, want revolute or prismatic joints: the fit takes one position and one torque "+
+				"for each", b.Name, c.Machine, b.Joint.Kind)
 		}
 	}
 	if len(joints) == 0 {
@@ -147,7 +151,8 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 	}
 	for _, name := range joints {
 		if i := slices.IndexFunc(c.Data.Joints, func(j MachineFitJoint) bool { return j.Name == name }); i < 0 && !r.HasProblem("data.joints") {
-			r.Errorf("data.joints", "data.joints.%s is missing: the machine has this joint, and its position and torque have a part in all others; a joint that was held is fixed in the file of the machine", name)
+			r.Errorf("data.joints", "data.joints.%s is missing: the machine has this joint, and its position and torque have a part in all "+
+				"others; a joint that was held is fixed in the file of the machine", name)
 		}
 	}
 	for i := range c.Data.Joints {
@@ -250,7 +255,8 @@ func (c *MachineFit) Section(joint string, whole bool) *Identify {
 
 // Spec is what the fit asks of package identify/machine.
 func (c *MachineFit) Spec(m *multibody.Model) machine.Spec {
-	s := machine.Spec{Terms: c.Terms, ByDirection: c.ByDirection, Order: c.Filter.Order, Cutoff: c.Filter.Cutoff, RawSigns: !c.Filter.Signs, Decimate: c.Decimate, Trim: machine.FromRecord,
+	s := machine.Spec{Terms: c.Terms, ByDirection: c.ByDirection, Order: c.Filter.Order, Cutoff: c.Filter.Cutoff, RawSigns: !c.Filter.Signs,
+		Decimate: c.Decimate, Trim: machine.FromRecord,
 		Instruments: c.Instruments.Use, Bandwidth: c.Instruments.Bandwidth, Uncertain: c.Uncertainty}
 	if c.Trim != nil {
 		s.Trim = *c.Trim

@@ -58,7 +58,8 @@ func TestBadMachineFits(t *testing.T) {
 		{"fit", "  file: data/machine-arm-1.csv.gz\n", "", "data.file is missing"},
 		{"fit", "  time: {name: t, unit: s}\n", "", "data.time is missing"},
 		{"fit", "time: {name: t, unit: s}", "time: {name: t, unit: N}", "data.time"},
-		{"fit", "    fore:\n      position: {name: q3, unit: rad}\n      torque: {name: torque3, unit: N·m}\n", "", "data.joints.fore is missing"},
+		{"fit", "    fore:\n      position: {name: q3, unit: rad}\n      torque: {name: torque3, unit: N·m}\n", "",
+			"data.joints.fore is missing"},
 		{"fit", "    fore:\n", "    fora:\n", "did you mean \"fore\""},
 		{"fit", "{name: q3, unit: rad}", "{name: q3, unit: mm}", "fit.yaml:21"},
 		{"fit", "{name: torque3, unit: N·m}", "{name: torque3, unit: A}", "data.joints.fore.torque"},
@@ -93,7 +94,8 @@ func TestBadMachineFits(t *testing.T) {
 // A machine that is written is read again, with the parameters that went in: those of the columns come back to all digits.
 func TestMachineIsWritten(t *testing.T) {
 	c, dir, err := fitOf(t, func(fit, arm string) (string, string) {
-		return fit, strings.Replace(arm, "  bodies:\n", "  bodies:\n    hand:\n      parent: fore\n      at: [0.3, 0, 0]\n      joint: {kind: fixed}\n      mass: 0.5 kg\n", 1)
+		return fit, strings.Replace(arm, "  bodies:\n", "  bodies:\n    hand:\n      parent: fore\n      at: [0.3, 0, 0]\n      joint: {kind: "+
+			"fixed}\n      mass: 0.5 kg\n", 1)
 	})
 	if err != nil {
 		t.Fatal(err)

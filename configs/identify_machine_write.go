@@ -37,7 +37,8 @@ func (c *MachineFit) Identified(b *machine.Base, m *multibody.Model, theta []flo
 				move[p.Inertial] = x - p.Value
 			case p.Term == machine.Armature:
 				if body.Joint.Armature += x - p.Value; body.Joint.Armature < 0 {
-					remarks = append(remarks, fmt.Sprintf("%s: armature %.4g is below that of the rotor of its motor, which the file has by itself; 0 is written", name, x))
+					remarks = append(remarks, fmt.Sprintf("%s: armature %.4g is below that of the rotor of its motor, which the file has by itself; 0 "+
+						"is written", name, x))
 					body.Joint.Armature = 0
 				}
 			case p.Term == machine.Viscous && p.Sense == 0:
@@ -47,7 +48,8 @@ func (c *MachineFit) Identified(b *machine.Base, m *multibody.Model, theta []flo
 				}
 			case p.Term == machine.Viscous && p.Sense > 0:
 				if body.Joint.Damping = max((x+theta[k+1])/2, 0); x != theta[k+1] {
-					remarks = append(remarks, fmt.Sprintf("%s: damping %.4g forward and %.4g backward: the file has one for both, their mean is written", name, x, theta[k+1]))
+					remarks = append(remarks, fmt.Sprintf("%s: damping %.4g forward and %.4g backward: the file has one for both, their mean is written",
+						name, x, theta[k+1]))
 				}
 			case p.Term == machine.Coulomb:
 				level[p.Sense] = x
@@ -103,7 +105,8 @@ func (j *MachineJoint) setCoulomb(name string, level map[int]float64) (remarks [
 		}
 	}
 	if j.Friction.Model != nil && j.Friction.Name != "coulomb" {
-		remarks = append(remarks, fmt.Sprintf("%s: Coulomb's law takes the place of %s, and what that has of viscous friction is in damping", name, j.Friction.Name))
+		remarks = append(remarks, fmt.Sprintf("%s: Coulomb's law takes the place of %s, and what that has of viscous friction is in damping",
+			name, j.Friction.Name))
 	}
 	var law friction.Model = &friction.Coulomb{Fc: level[0]}
 	if fore, both := level[1]; both {

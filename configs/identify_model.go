@@ -146,7 +146,8 @@ func assumed(is bool) *bool {
 func (ps *IdentifyParams) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
-		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error", number).Set("prior", number)
+		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error",
+		number).Set("prior", number)
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
 	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }
@@ -155,7 +156,8 @@ func (ps *IdentifyParams) Shape() *schema.Object {
 type modelParam struct{ name, unit string }
 
 var modelParams = []modelParam{
-	{"M", "kg"}, {"J", "kg"}, {"Fv", "N·s/m"}, {"offset", "N"}, {"k", "N/m"}, {"kd", "N/m"}, {"mgs", "N"}, {"mgc", "N"}, {"lag", "s"}, {"x0", "m"}, {"v0", "m/s"},
+	{"M", "kg"}, {"J", "kg"}, {"Fv", "N·s/m"}, {"offset", "N"}, {"k", "N/m"}, {"kd", "N/m"}, {"mgs", "N"}, {"mgc", "N"}, {"lag", "s"},
+	{"x0", "m"}, {"v0", "m/s"},
 	{"f0", ""}, {"zeta", ""}, {"dFs", "N"},
 }
 
@@ -331,7 +333,8 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		if info, ok := friction.Find(c.Model.Law); ok {
 			names = append(names, paramNames(info.NewLaw())...)
 		}
-		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
+		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name,
+			spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
 	}
 	if need := c.unmetNeed(p.Name); need != "" {
@@ -352,9 +355,11 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	case p.Err != nil && (p.Lo != nil || p.Hi != nil):
 		r.Errorf(p.path, "%s: known with an error, and searched between bounds: leave one of them out", p.path)
 	case p.Prior != nil && fixed:
-		r.Errorf(p.path, "%s: a prior is of a parameter that is searched, and this one is not: leave one of them out, or give error in place of prior", p.path)
+		r.Errorf(p.path, "%s: a prior is of a parameter that is searched, and this one is not: leave one of them out, or give error in place "+
+			"of prior", p.path)
 	case p.Prior != nil && !(*p.Prior > 0):
-		r.Errorf(p.path, "%s: prior %g, want a standard uncertainty above zero; a value that is exact is given as a number alone", p.path, *p.Prior)
+		r.Errorf(p.path, "%s: prior %g, want a standard uncertainty above zero; a value that is exact is given as a number alone", p.path,
+			*p.Prior)
 	case p.Prior != nil && p.Start == nil:
 		r.Errorf(p.path, "%s: a prior, but of what value? Give start", p.path)
 	case lo >= hi:

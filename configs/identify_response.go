@@ -123,7 +123,8 @@ func (c *ResponseFit) check(r *schema.Report) {
 		case fit.IsState(p.Name):
 			r.Errorf(at+".name", "%s.name: %s is the name of a beginning; take another", at, p.Name)
 		case !(p.Range.Lo < p.Range.Hi):
-			r.Errorf(at+".range", "%s.range: from %s to %s, want [low, high], rising: where the search looks", at, schema.Short(p.Range.Lo), schema.Short(p.Range.Hi))
+			r.Errorf(at+".range", "%s.range: from %s to %s, want [low, high], rising: where the search looks", at, schema.Short(p.Range.Lo),
+				schema.Short(p.Range.Hi))
 		case p.Scale == "log" && p.Range.Lo <= 0:
 			r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, schema.Short(p.Range.Lo))
 		}
@@ -394,7 +395,8 @@ func (c *ResponseFit) Spec(workers int) response.Spec {
 		Uncertain: c.Uncertainty, Starts: c.Starts, Seed: uint64(c.Seed), Workers: workers}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
-		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo, Hi: p.Range.Hi}, Log: p.log()})
+		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo,
+			Hi: p.Range.Hi}, Log: p.log()})
 	}
 	for _, in := range c.Inputs {
 		s.Inputs = append(s.Inputs, in.Path)
@@ -413,13 +415,14 @@ func (c *ResponseFit) others() (list []response.Other) {
 			return
 		}
 		v := StudyVary{Range: StudyRange{Unit: n.Unit}}
-		list = append(list, response.Other{Path: path, Text: s.Text, Value: n.Value, Build: func(theta []float64, x float64) (*response.Machine, error) {
-			t, err := c.floor.WithValue(path, v.tree(x))
-			if err != nil {
-				return nil, err
-			}
-			return c.buildOf(t, theta)
-		}})
+		list = append(list, response.Other{Path: path, Text: s.Text, Value: n.Value,
+			Build: func(theta []float64, x float64) (*response.Machine, error) {
+				t, err := c.floor.WithValue(path, v.tree(x))
+				if err != nil {
+					return nil, err
+				}
+				return c.buildOf(t, theta)
+			}})
 	})
 	return list
 }

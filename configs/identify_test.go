@@ -21,7 +21,8 @@ func TestIdentifyExamples(t *testing.T) {
 	if s, err := c.Data.Columns.Force.Scale("N"); err != nil || s != 35.15065188248547 {
 		t.Errorf("gain %v N/V, %v", s, err)
 	}
-	if want := filepath.Join("..", "..", "shared", "data", "emps", "emps_estimation.csv.gz"); filepath.Clean(c.Data.File) != filepath.Join("..", want[3:]) {
+	if want := filepath.Join("..", "..", "shared", "data", "emps",
+		"emps_estimation.csv.gz"); filepath.Clean(c.Data.File) != filepath.Join("..", want[3:]) {
 		t.Errorf("file %s, want it relative to configs/", c.Data.File)
 	}
 	if c.Trim == nil || *c.Trim != 0.1 || c.Filter.Cutoff != 100 || c.Decimate != 10 {
@@ -64,7 +65,8 @@ func TestIdentifyColumnScale(t *testing.T) {
 }
 
 func TestSteadyTable(t *testing.T) {
-	text := "version: 1\nmethod: [static]\nmodel: {law: stribeck-tustin}\ndata:\n  file: map.csv\n  steady: true\n  columns:\n    velocity: {name: v, unit: mm/s}\n" +
+	text := "version: 1\nmethod: [static]\nmodel: {law: stribeck-tustin}\ndata:\n  file: map.csv\n  steady: true\n  columns:\n    velocity: " +
+		"{name: v, unit: mm/s}\n" +
 		"    force: {name: f, unit: mN}\n    deviation: {name: sd, unit: mN}\n    count: {name: n}\n"
 	if err := Decode("map.yaml", []byte(text), DefaultIdentify()); err != nil {
 		t.Error(err)
@@ -107,7 +109,8 @@ func TestIdentifyErrors(t *testing.T) {
 		{"  columns:\n", "  rate: 1 kHz\n  columns:\n", "leave one of them out"},
 		{"  columns:\n", "  span: [5 s, 3 s]\n  columns:\n", "data.span: from 5 to 3 s, want rising times"},
 		{"  columns:\n", "  winding: {R: 1 ohm, L: 1 mH, K: 1 N/A, brush_drop: 1 V}\n  columns:\n", "data.winding.drop_current is missing"},
-		{"  columns:\n", "  winding: {R: 1 ohm, L: 1 mH, K: 1 N/A, drop_current: 1 A}\n  columns:\n", "data.winding.drop_current: has no effect without brush_drop"},
+		{"  columns:\n", "  winding: {R: 1 ohm, L: 1 mH, K: 1 N/A, drop_current: 1 A}\n  columns:\n",
+			"data.winding.drop_current: has no effect without brush_drop"},
 		{"  file: ../../shared", "  # file: ../../shared", "data.file is missing"},
 		{"  columns:\n", "  steady: true\n  columns:\n", "data.steady: regress needs samples in time"},
 		{"  columns:\n", "  columns:\n    count: {name: n}\n", "deviation and count belong to a table of steady friction"},

@@ -45,7 +45,8 @@ func KindOf(path string) Kind {
 		return RunFile
 	case ext == ".c3d" || ext == ".trc":
 		return MotionFile
-	case ext == ".urdf" || ext == ".mjcf" || ext == ".xml" && (bytes.Contains(head, []byte("<mujoco")) || bytes.Contains(head, []byte("<robot"))):
+	case ext == ".urdf" || ext == ".mjcf" || ext == ".xml" &&
+		(bytes.Contains(head, []byte("<mujoco")) || bytes.Contains(head, []byte("<robot"))):
 		return RobotFile
 	case slices.Contains([]string{".csv", ".tsv", ".mat"}, ext) || bytes.HasPrefix(head, []byte("MATLAB")):
 		return NumbersFile

@@ -135,7 +135,8 @@ func TestDemo(t *testing.T) {
 	if d := cmp.Diff(&plant.Motor{R: 1.2, L: 0.0006, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}, c.Axes[0].Motor); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(&friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3}, c.Axes[0].Friction.Model); d != "" {
+	if d := cmp.Diff(&friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3},
+		c.Axes[0].Friction.Model); d != "" {
 		t.Error(d)
 	}
 	if a := c.Virtual.Plant.Axes[0]; math.Abs(a.Motor.J+a.LoadJ-c.Axes[0].Motor.J) > 1e-15*c.Axes[0].Motor.J {
@@ -163,10 +164,14 @@ func TestSiblingUnits(t *testing.T) {
 		want Measure
 	}{
 		{"m: {unit: mA}", Measure{Field: wire.Field{Unit: "A", Scale: 1e-3}}}, // one count is one mA, the default
-		{"m: {unit: mA, scale: 2, offset: 500, range: ±4 A}", Measure{Field: wire.Field{Unit: "A", Scale: 2e-3, Offset: 0.5}, Range: [2]float64{-4, 4}}},
-		{"m: {unit: A, scale: 2 mA, offset: 500 mA, range: [-4000 mA, 4]}", Measure{Field: wire.Field{Unit: "A", Scale: 2e-3, Offset: 0.5}, Range: [2]float64{-4, 4}}},
-		{"m: {range: [-90, 0.25 turn], unit: deg}", Measure{Field: wire.Field{Unit: "rad", Scale: math.Pi / 180}, Range: [2]float64{-math.Pi / 2, math.Pi / 2}}},
-		{"m: {unit: degC, scale: 0.01 K, offset: -40, range: [233.15 K, 60 degC]}", Measure{Field: wire.Field{Unit: "degC", Scale: 0.01, Offset: -40}, Range: [2]float64{-40, 60}}},
+		{"m: {unit: mA, scale: 2, offset: 500, range: ±4 A}",
+			Measure{Field: wire.Field{Unit: "A", Scale: 2e-3, Offset: 0.5}, Range: [2]float64{-4, 4}}},
+		{"m: {unit: A, scale: 2 mA, offset: 500 mA, range: [-4000 mA, 4]}",
+			Measure{Field: wire.Field{Unit: "A", Scale: 2e-3, Offset: 0.5}, Range: [2]float64{-4, 4}}},
+		{"m: {range: [-90, 0.25 turn], unit: deg}", Measure{Field: wire.Field{Unit: "rad", Scale: math.Pi / 180},
+			Range: [2]float64{-math.Pi / 2, math.Pi / 2}}},
+		{"m: {unit: degC, scale: 0.01 K, offset: -40, range: [233.15 K, 60 degC]}",
+			Measure{Field: wire.Field{Unit: "degC", Scale: 0.01, Offset: -40}, Range: [2]float64{-40, 60}}},
 		{"m: {unit: K, scale: 0.01 degC, offset: 0 degC}", Measure{Field: wire.Field{Unit: "K", Scale: 0.01, Offset: 273.15}}},
 		{"m: {unit: 1, scale: 50 %}", Measure{Field: wire.Field{Scale: 0.5}}},
 	} {
@@ -238,7 +243,8 @@ func TestUnreadableFiles(t *testing.T) {
 // Passwords come from the environment, and are shown nowhere.
 func TestSecrets(t *testing.T) {
 	t.Setenv("HIL_TEST_PASSWORD", "hunter2")
-	text := strings.Replace(string(DemoYAML()), "  prefix: hil\n", "  prefix: hil\n  broker: ssl://lab:8883\n  user: me\n  password: a${HIL_TEST_PASSWORD}$${b}\n", 1)
+	text := strings.Replace(string(DemoYAML()), "  prefix: hil\n", "  prefix: hil\n  broker: ssl://lab:8883\n  user: me\n  password: "+
+		"a${HIL_TEST_PASSWORD}$${b}\n", 1)
 	c, err := LoadBytes("x.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -256,8 +262,10 @@ func TestSecrets(t *testing.T) {
 		t.Error("the hash depends on the password")
 	}
 	// a problem on the next line must not show it
-	for _, text := range []string{"mqtt:\n  password: hunter2\n  usr: me\n", "mqtt: {usr: me, password: hunter2}\n", "mqtt:\n  password: 12345\n"} {
-		if _, err := LoadBytes("x.yaml", []byte(text)); err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "12345") {
+	for _, text := range []string{"mqtt:\n  password: hunter2\n  usr: me\n", "mqtt: {usr: me, password: hunter2}\n",
+		"mqtt:\n  password: 12345\n"} {
+		if _, err := LoadBytes("x.yaml", []byte(text)); err == nil || strings.Contains(err.Error(), "hunter2") ||
+			strings.Contains(err.Error(), "12345") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -298,7 +306,8 @@ func TestDecodeOtherTypes(t *testing.T) {
 	}
 	x := 3.0
 	v.Off = &x
-	text := "columns:\n  q: {unit: mm, gain: 2}\n  u: {unit: V, gain: 3 mV}\ncut: 2 kHz\noff: ~\nnames: [a, \"1\"]\ngrid: [1 mm, 2]\nsmall: 0xff\n"
+	text := "columns:\n  q: {unit: mm, gain: 2}\n  u: {unit: V, gain: 3 mV}\ncut: 2 kHz\noff: ~\nnames: [a, \"1\"]\ngrid: [1 mm, " +
+		"2]\nsmall: 0xff\n"
 	if err := Decode("x.yaml", []byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +316,8 @@ func TestDecodeOtherTypes(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	err := Decode("x.yaml", []byte("small: 256\nnames: 5\ncut: {}\n"), &v)
-	for _, want := range []string{"small: \"256\" is not a whole number from 0 to 2^8−1", "names: want a list", "cut: want a number, got keys and values"} {
+	for _, want := range []string{"small: \"256\" is not a whole number from 0 to 2^8−1", "names: want a list",
+		"cut: want a number, got keys and values"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
 		}

@@ -23,8 +23,10 @@ import (
 var jointKinds = map[string]multibody.Kind{"fixed": multibody.Fixed, "revolute": multibody.Revolute, "prismatic": multibody.Prismatic,
 	"spherical": multibody.Spherical, "free": multibody.Free}
 
-var loopKinds = map[string]multibody.CutKind{"fixed": multibody.CutFixed, "revolute": multibody.CutRevolute, "prismatic": multibody.CutPrismatic,
-	"cylindrical": multibody.CutCylindrical, "spherical": multibody.CutSpherical, "point": multibody.CutPoint, "distance": multibody.CutDistance}
+var loopKinds = map[string]multibody.CutKind{"fixed": multibody.CutFixed, "revolute": multibody.CutRevolute,
+	"prismatic":   multibody.CutPrismatic,
+	"cylindrical": multibody.CutCylindrical, "spherical": multibody.CutSpherical, "point": multibody.CutPoint,
+	"distance": multibody.CutDistance}
 
 // motionSuffix is what the torque of a prescribed motion is called, behind the name of its joint.
 const motionSuffix = ".motion"
@@ -106,7 +108,8 @@ func (c *MachineRun) Spec() machine.Spec {
 	}
 	for i := range m.Springs {
 		k := &m.Springs[i]
-		s.Springs = append(s.Springs, multibody.Spring{Name: k.Name, A: end(k.A, k.Name+"//a", k.AtA, [3]float64{}), B: end(k.B, k.Name+"//b", k.AtB, [3]float64{}),
+		s.Springs = append(s.Springs, multibody.Spring{Name: k.Name, A: end(k.A, k.Name+"//a", k.AtA, [3]float64{}),
+			B:         end(k.B, k.Name+"//b", k.AtB, [3]float64{}),
 			Stiffness: k.Stiffness, Damping: k.Damping, Length: k.Length})
 	}
 	for i := range m.Forces {
@@ -136,7 +139,8 @@ func (m *Machine) body(b *MachineBody) multibody.Body {
 		out.Place.R = rollPitchYaw(b.RPY)
 	}
 	j := &b.Joint
-	out.Joint = multibody.Joint{Kind: jointKinds[j.Kind], Axis: vector(j.Axis), Armature: j.Armature, Damping: j.Damping, Stiffness: j.Stiffness, Rest: j.Rest}
+	out.Joint = multibody.Joint{Kind: jointKinds[j.Kind], Axis: vector(j.Axis), Armature: j.Armature, Damping: j.Damping,
+		Stiffness: j.Stiffness, Rest: j.Rest}
 	for i := range m.Motors {
 		if k := &m.Motors[i]; k.Joint == b.Name {
 			out.Joint.Armature += k.Gear * k.Gear * k.Rotor
@@ -153,7 +157,8 @@ func (m *Machine) body(b *MachineBody) multibody.Body {
 	if b.InertiaZ > 0 {
 		d = [3]float64{b.InertiaZ / 2, b.InertiaZ / 2, b.InertiaZ}
 	}
-	out.Inertia = multibody.Inertia{Mass: b.Mass, Com: vector(b.Com), I: rotation.Matrix{{d[0], p[0], p[1]}, {p[0], d[1], p[2]}, {p[1], p[2], d[2]}}}
+	out.Inertia = multibody.Inertia{Mass: b.Mass, Com: vector(b.Com),
+		I: rotation.Matrix{{d[0], p[0], p[1]}, {p[0], d[1], p[2]}, {p[1], p[2], d[2]}}}
 	return out
 }
 
@@ -243,7 +248,8 @@ func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []
 	}
 	for i := range m.Shafts {
 		s := &m.Shafts[i]
-		out := &drivetrain.Shaft{Label: s.Name, Twist: drivetrain.Twist{A: number(s.A), B: number(s.B), Ratio: s.Ratio}, K: s.Stiffness, C: s.Damping}
+		out := &drivetrain.Shaft{Label: s.Name, Twist: drivetrain.Twist{A: number(s.A), B: number(s.B), Ratio: s.Ratio}, K: s.Stiffness,
+			C: s.Damping}
 		if s.Efficiency < 1 || s.BackEfficiency != nil {
 			out.Mesh = &drivetrain.Mesh{Efficiency: s.Efficiency, BackEfficiency: math.NaN(), Speed: s.Speed}
 			if s.BackEfficiency != nil {
@@ -254,7 +260,8 @@ func (m *Machine) parts(axis func(joint string) (int, error), axes int) (list []
 	}
 	for i := range m.Belts {
 		b := &m.Belts[i]
-		list = append(list, &drivetrain.Belt{Label: b.Name, A: number(b.A), B: number(b.B), RA: b.RadiusA, RB: b.RadiusB, K: b.Stiffness, C: b.Damping, Tension: b.Tension, Grip: b.Grip})
+		list = append(list, &drivetrain.Belt{Label: b.Name, A: number(b.A), B: number(b.B), RA: b.RadiusA, RB: b.RadiusB, K: b.Stiffness,
+			C: b.Damping, Tension: b.Tension, Grip: b.Grip})
 	}
 	for i := range m.Stops {
 		s := &m.Stops[i]

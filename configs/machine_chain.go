@@ -41,7 +41,8 @@ func (c *Config) checkChain(r *schema.Report, m *Model) {
 	driven := m.chain.drivenJoints()
 	for _, name := range driven {
 		if !slices.ContainsFunc(m.Joints, func(f MachineFollow) bool { return f.Joint == name }) {
-			r.Errorf(p+".joints", "%s.joints: the driven joint %s of the chain follows no axis; want {%s: {axis: %s}}", p, name, name, c.Axes[0].Name)
+			r.Errorf(p+".joints", "%s.joints: the driven joint %s of the chain follows no axis; want {%s: {axis: %s}}", p, name, name,
+				c.Axes[0].Name)
 		}
 	}
 	for i := range m.Joints {

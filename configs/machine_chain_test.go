@@ -21,7 +21,8 @@ func TestChainBesideTheRig(t *testing.T) {
 		{"q1: {axis: arm, offset: -90 deg}", "q1: {axis: arm, ratio: 0}", "models.wiper.joints.q1.ratio"},
 		{"lambda, friction", "lamda", "models.wiper.outputs"},
 		{"    kind: machine\n", "    kind: machine\n    audit: true\n", "models.wiper.audit"},
-		{"    supply: ±48 V", "    kind: machine\n    machine: {file: beam-wiper.yaml}\n    supply: ±48 V", "a chain on a beam can be a model beside the rig, and not its plant"},
+		{"    supply: ±48 V", "    kind: machine\n    machine: {file: beam-wiper.yaml}\n    supply: ±48 V",
+			"a chain on a beam can be a model beside the rig, and not its plant"},
 	} {
 		text := strings.Replace(string(rig), c.old, c.new, 1)
 		if text == string(rig) {

@@ -155,7 +155,8 @@ func (b *MachineBody) check(r *schema.Report, section string) {
 // anything: a file that the program wrote has all of them.
 func (j *MachineJoint) motionKeys() (keys []string) {
 	return trueKeys([]string{"position", "velocity", "friction", "friction_speed", "friction_radius", "friction_load", "effort", "motion"},
-		j.Position != 0, j.Velocity != 0, j.Friction.Model != nil, j.Smoothing != 0, j.Radius != 0, j.Nominal != 0, j.Effort != nil, j.Motion != nil)
+		j.Position != 0, j.Velocity != 0, j.Friction.Model != nil, j.Smoothing != 0, j.Radius != 0, j.Nominal != 0, j.Effort != nil,
+		j.Motion != nil)
 }
 
 func (j *MachineJoint) bodyKeys() (keys []string) {
@@ -203,7 +204,8 @@ func (b *MachineBody) checkMotion(r *schema.Report, duration float64) {
 		default:
 			continue
 		}
-		r.Errorf(at+".motion", "%s.motion: its %s at t = %.6g s, which takes an infinite torque; want a motion whose speed has no jumps, such as trapezoid, or a file", at, what, t)
+		r.Errorf(at+".motion", "%s.motion: its %s at t = %.6g s, which takes an infinite torque; want a motion whose speed has no jumps, such "+
+			"as trapezoid, or a file", at, what, t)
 		return
 	}
 }
@@ -222,18 +224,23 @@ func (j *JointFriction) check(r *schema.Report, at, kind string) {
 	}
 	switch asks := j.asks(); {
 	case asks && j.Nominal > 0:
-		r.Errorf(at+".friction_load", "%s.friction_load: the law has mu, which the force that the joint carries acts on; leave friction_load out", at)
+		r.Errorf(at+".friction_load", "%s.friction_load: the law has mu, which the force that the joint carries acts on; leave "+
+			"friction_load out", at)
 	case asks && j.Radius == 0 && kind != "prismatic" && !r.HasProblem(at+".friction_radius"):
-		r.Errorf(at+".friction_radius", "%s.friction_radius is missing: the law has mu, and friction is mu times the force that the joint carries times the radius of its bearing; or give the law N0", at)
+		r.Errorf(at+".friction_radius", "%s.friction_radius is missing: the law has mu, and friction is mu times the force that the joint "+
+			"carries times the radius of its bearing; or give the law N0", at)
 	case j.Radius > 0 && (!asks || kind == "prismatic"):
-		r.Errorf(at+".friction_radius", "%s.friction_radius: of a joint that turns whose law has mu and no N0; for another law give friction_load", at)
+		r.Errorf(at+".friction_radius", "%s.friction_radius: of a joint that turns whose law has mu and no N0; for another law give "+
+			"friction_load", at)
 	}
 	_, smooth := law.(friction.Smooth)
 	_, flow := law.(friction.Flow)
 	name := j.Friction.Name
 	if j.Smoothing == 0 {
 		if (!smooth || !flow) && !machine.Sticks(law) {
-			r.Errorf(at+".friction", "%s.friction: %s has a memory, and no differential form of it; set %s.friction_speed, over which the sign of its steady curve is smoothed, or take a law of bristles (lugre, dahl, elasto-plastic) or one without a memory (coulomb, static-coulomb-viscous)", at, name, at)
+			r.Errorf(at+".friction", "%s.friction: %s has a memory, and no differential form of it; set %s.friction_speed, over which the sign of "+
+				"its steady curve is smoothed, or take a law of bristles (lugre, dahl, elasto-plastic) or one without a memory (coulomb, "+
+				"static-coulomb-viscous)", at, name, at)
 		}
 		return
 	}
@@ -307,8 +314,10 @@ func (k *MachineMotor) unusedKeys() []string {
 	dc, phases := k.Kind == "dc", k.Kind == "three-phase"
 	return trueKeys([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "thermal", "Ld", "Lq", "psi", "pole_pairs",
 		"cogging", "ud", "uq", "L0", "nodes"},
-		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, !dc && k.Voltage != nil, !dc && k.Amperes != 0, !dc && k.L != 0, !dc && k.Thermal != nil,
-		dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != nil, dc && k.Pairs != 0, dc && len(k.Cogging) > 0, k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil,
+		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, !dc && k.Voltage != nil, !dc && k.Amperes != 0, !dc && k.L != 0,
+		!dc && k.Thermal != nil,
+		dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != nil, dc && k.Pairs != 0, dc && len(k.Cogging) > 0, k.Kind != "synchronous" &&
+			k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil,
 		!phases && k.L0 != 0, k.Kind == "synchronous" && len(k.Nodes) > 0)
 }
 

@@ -21,6 +21,8 @@ func (c *MachineRun) checkStep(r *schema.Report, at string, joints []string, h f
 		r.Warnf(at, "%s: a trial of the machine by itself with steps of %s s fails after %s s: %s", at, schema.Short(h), schema.Short(found.T),
 			found.Reason)
 	case found.Error > coarseError:
-		r.Warnf(at, "%s: steps of %s s are too coarse for this machine: by itself, pushed off from the start of its file, its %s is off by %.2g of one plus its size within %s s, as half steps say. Take a faster rate: half the step has a quarter of the error", at, schema.Short(h), found.Signal, found.Error, schema.Short(found.T))
+		r.Warnf(at, "%s: steps of %s s are too coarse for this machine: by itself, pushed off from the start of its file, its %s is off by "+
+			"%.2g of one plus its size within %s s, as half steps say. Take a faster rate: half the step has a quarter of the error", at,
+			schema.Short(h), found.Signal, found.Error, schema.Short(found.T))
 	}
 }

@@ -145,7 +145,8 @@ func wired(wires map[string]*circuit.Held, what string, other reference.Generato
 }
 
 // servos are the controllers of the circuit, and those of joints alone.
-func (m *Machine) servos(wires map[string]*circuit.Held, axis func(joint string) int) (electric []servo.Controller, joints [][]servo.Controller) {
+func (m *Machine) servos(wires map[string]*circuit.Held, axis func(joint string) int) (electric []servo.Controller,
+	joints [][]servo.Controller) {
 	measured := func(what string) servo.Measured {
 		name, of, _ := strings.Cut(what, ".")
 		switch of {

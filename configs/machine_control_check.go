@@ -29,7 +29,8 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 			continue
 		}
 		if start.Rest {
-			r.Errorf("start.equilibrium", "start.equilibrium: what the controller %s sets depends on where the machine is, and the equilibrium is found with the forces of the file's position; leave one of them out", k.Name)
+			r.Errorf("start.equilibrium", "start.equilibrium: what the controller %s sets depends on where the machine is, and the equilibrium is "+
+				"found with the forces of the file's position; leave one of them out", k.Name)
 		}
 		if k.Kp == 0 && k.Ki == 0 && k.Kd == 0 && !r.HasProblem(at+".kp") && !r.HasProblem(at+".ki") && !r.HasProblem(at+".kd") {
 			r.Errorf(at+".kp", "%s.kp is missing: with kp, ki and kd at 0 the controller does nothing", at)
@@ -43,7 +44,8 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 		}
 		for _, t := range targets {
 			if by := set[t]; by != "" && !r.HasProblem(at) {
-				r.Errorf(at, "%s: sets %s, which the controller %s sets already; leave one of them out, or let one set the reference of the other", at, t, by)
+				r.Errorf(at, "%s: sets %s, which the controller %s sets already; leave one of them out, or let one set the reference of the other", at,
+					t, by)
 			}
 			set[t] = k.Name
 		}
@@ -62,7 +64,8 @@ func (m *Machine) checkField(r *schema.Report, k *MachineController, at string) 
 	case k.Motor == "":
 		r.Errorf(at+".motor", "%s.motor is missing: a synchronous motor", at)
 	case motor == nil:
-		r.Errorf(at+".motor", "%s.motor: there is no motor %q%s", at, k.Motor, spelling.DidYouMean(k.Motor, listOf(m.Motors, func(k MachineMotor) string { return k.Name })))
+		r.Errorf(at+".motor", "%s.motor: there is no motor %q%s", at, k.Motor,
+			spelling.DidYouMean(k.Motor, listOf(m.Motors, func(k MachineMotor) string { return k.Name })))
 	case motor.Kind != "synchronous":
 		r.Errorf(at+".motor", "%s.motor: the motor %s is %s; want one of kind synchronous", at, k.Motor, motor.Kind)
 	}
@@ -133,10 +136,12 @@ func (m *Machine) checkFeedback(r *schema.Report, k *MachineController, at strin
 		motor := m.motor(name)
 		switch {
 		case motor != nil && motor.Kind == "dc" && motor.L == 0:
-			r.Errorf(at, "%s: with L = 0 the current of %s follows its voltage at once, and what measures it while it sets the voltage is an algebraic loop; give machine.motors.%s.L", at, name, name)
+			r.Errorf(at, "%s: with L = 0 the current of %s follows its voltage at once, and what measures it while it sets the voltage is an "+
+				"algebraic loop; give machine.motors.%s.L", at, name, name)
 			return false
 		case motor != nil && motor.Kind != "dc":
-			r.Errorf(at, "%s: the motor %s is %s and has no one current; take %s.id or %s.iq of one that is synchronous", at, name, motor.Kind, name, name)
+			r.Errorf(at, "%s: the motor %s is %s and has no one current; take %s.id or %s.iq of one that is synchronous", at, name, motor.Kind,
+				name, name)
 			return false
 		case motor != nil:
 			return true
@@ -198,7 +203,8 @@ func (m *Machine) checkActs(r *schema.Report, k *MachineController, at string) b
 	case "effort":
 		b := m.single(r, at, name, "joint")
 		if b != nil && b.Joint.Motion != nil {
-			return refuse("the motion of the joint %s is prescribed, an effort has no effect on it; leave machine.bodies.%s.joint.motion out", name, name)
+			return refuse("the motion of the joint %s is prescribed, an effort has no effect on it; leave machine.bodies.%s.joint.motion out", name,
+				name)
 		}
 		return b != nil
 	case "ud", "uq":

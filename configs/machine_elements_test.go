@@ -302,7 +302,8 @@ func TestMachineMotorsTurnedRound(t *testing.T) {
 		"    c: {parent: ground, joint: {kind: revolute, armature: 2e-3}}\n    d: {parent: ground, joint: {kind: revolute, armature: 2e-3}}\n"+
 		"  motors:\n"+turned("m", "a", "synchronous", 3, "ud: -1 V, uq: 4 V")+turned("n", "b", "synchronous", -3, "ud: -1 V, uq: 4 V")+
 		turned("o", "c", "three-phase", 2, "nodes: [u, v, ground]")+turned("p", "d", "three-phase", -2, "nodes: [u, v, ground]")+
-		"  circuit:\n    eu: {kind: voltage-source, from: u, to: ground, voltage: 5}\n    ev: {kind: voltage-source, from: v, to: ground, voltage: {kind: sine, amplitude: 3, frequency: 30}}\n"))
+		"  circuit:\n    eu: {kind: voltage-source, from: u, to: ground, voltage: 5}\n    ev: {kind: voltage-source, from: v, to: ground, "+
+		"voltage: {kind: sine, amplitude: 3, frequency: 30}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +345,8 @@ func TestMachineReluctanceMotor(t *testing.T) {
 
 // turned is a motor with a gear.
 func turned(name, joint, kind string, gear float64, fed string) string {
-	return fmt.Sprintf("    %s: {kind: %s, joint: %s, gear: %g, R: 0.6, Ld: 3 mH, Lq: 4 mH, psi: 60 mWb, pole_pairs: 4, cogging: [{amplitude: 0.01, order: 24}], %s}\n", name, kind, joint, gear, fed)
+	return fmt.Sprintf("    %s: {kind: %s, joint: %s, gear: %g, R: 0.6, Ld: 3 mH, Lq: 4 mH, psi: 60 mWb, pole_pairs: 4, cogging: "+
+		"[{amplitude: 0.01, order: 24}], %s}\n", name, kind, joint, gear, fed)
 }
 
 // The table has the current of a motor without inductance, (u − K·w)/R.
@@ -352,7 +354,8 @@ func TestMachineCurrentWithoutInductance(t *testing.T) {
 	c, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 100 ms\nmachine:\n  gravity: [0, 0, 0]\n  bodies:\n"+
 		"    rotor: {parent: ground, joint: {kind: revolute, armature: 1e-3}}\n"+
 		"    other: {parent: ground, joint: {kind: revolute, armature: 1e-3}}\n"+
-		"  motors:\n    motor: {joint: rotor, gear: -2, R: 0.5, K: 0.1, voltage: {kind: ramp, rate: 30}}\n    held: {joint: other, R: 0.5, K: 0.1}\n"+
+		"  motors:\n    motor: {joint: rotor, gear: -2, R: 0.5, K: 0.1, voltage: {kind: ramp, rate: 30}}\n    held: {joint: other, R: 0.5, "+
+		"K: 0.1}\n"+
 		"  controllers:\n    speed: {feedback: other.speed, acts_on: held.voltage, reference: 3, kp: 2}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -380,7 +383,8 @@ func TestMachineCurrentWithoutInductance(t *testing.T) {
 func TestMachineRowAtTheStart(t *testing.T) {
 	c, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 20 ms\nmachine:\n  gravity: [0, 0, 0]\n  bodies:\n"+
 		"    slider: {parent: ground, mass: 0.5, joint: {kind: prismatic}}\n"+
-		"  circuit:\n    source: {kind: voltage-source, from: a, to: ground, voltage: {kind: sine, amplitude: 10 V, frequency: 5 Hz}}\n    coil: {kind: inductor, from: a, to: ground, L: 50 mH}\n"+
+		"  circuit:\n    source: {kind: voltage-source, from: a, to: ground, voltage: {kind: sine, amplitude: 10 V, frequency: 5 Hz}}\n "+
+		"   coil: {kind: inductor, from: a, to: ground, L: 50 mH}\n"+
 		"  rows:\n    lead: {of: {slider: 1}, rate: {coil: -2e-3}}\n"))
 	if err != nil {
 		t.Fatal(err)

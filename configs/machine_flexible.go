@@ -41,7 +41,8 @@ type BeamPlace struct {
 // flex is the flexible body.
 func (f *MachineBeam) flex() (*multibody.Flex, error) {
 	b := machine.Bending{Modes: f.Modes, Direction: r3.Vec{Y: 1},
-		Beam: beam.Params{Length: f.Length, Elements: f.Elements, Young: f.Young, SecondMoment: f.SecondMoment, Area: f.Area, Density: f.Density, Damping: f.Damping}}
+		Beam: beam.Params{Length: f.Length, Elements: f.Elements, Young: f.Young, SecondMoment: f.SecondMoment, Area: f.Area, Density: f.Density,
+			Damping: f.Damping}}
 	if f.Bends == "z" {
 		b.Direction = r3.Vec{Z: 1}
 	}
@@ -102,7 +103,8 @@ func (m *Machine) checkClamps(r *schema.Report) {
 			if b.Flexible == nil || b.Name != name || r.HasProblem(at) {
 				continue
 			}
-			r.Errorf(at, "%s: %s is the clamp of an elastic body, and what stands there does not bend it: take %s; what belongs to the clamp stands on %s",
+			r.Errorf(at, "%s: %s is the clamp of an elastic body, and what stands there does not bend it: take %s; what belongs to the clamp "+
+				"stands on %s",
 				at, name, strings.Join(b.nodes(), " or "), b.clamp())
 		}
 	}

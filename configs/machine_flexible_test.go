@@ -32,7 +32,8 @@ func elasticArm(t *testing.T, changes ...string) *MachineRun {
 }
 
 // wholeEffort is the effort of the example as its file has it.
-const wholeEffort = "effort: {kind: levels, levels: [{value: 0.6 N·m, hold: 400 ms}, {value: -0.6 N·m, hold: 400 ms}, {value: 0 N·m, hold: 2 s}]}"
+const wholeEffort = "effort: {kind: levels, levels: [{value: 0.6 N·m, hold: 400 ms}, {value: -0.6 N·m, hold: 400 ms}, {value: 0 N·m, " +
+	"hold: 2 s}]}"
 
 // Small motions of the example are those of testdata/elastic_arm.py, where no frame turns and no mode is chosen: with three modes but for
 // what they leave out, with twelve to five digits.
@@ -83,7 +84,8 @@ func TestElasticArm(t *testing.T) {
 // An arm that is clamped sags under its own weight and that of its load as beams do: ρ·A·g·L⁴/(8·EI) + m·g·L³/(3·EI), either
 // way.
 func TestElasticArmSags(t *testing.T) {
-	for _, k := range []struct{ bends, gravity string }{{"y", "[0, -9.81, 0]"}, {"y", "[0, 9.81, 0]"}, {"z", "[0, 0, -9.81]"}, {"z", "[0, 0, 9.81]"}} {
+	for _, k := range []struct{ bends, gravity string }{{"y", "[0, -9.81, 0]"}, {"y", "[0, 9.81, 0]"}, {"z", "[0, 0, -9.81]"},
+		{"z", "[0, 0, 9.81]"}} {
 		c := elasticArm(t, "gravity: [0, 0, 0]", "gravity: "+k.gravity, "modes: 3", "modes: 16\n        bends: "+k.bends, "load:\n", "load:\n",
 			"joint: {kind: revolute, armature: 0.02 kg·m², damping: 0.002 N·m·s/rad, "+wholeEffort+"}", "joint: {kind: fixed}\n      mass: 1 kg",
 			"duration: 2 s", "duration: 2 s\nstart: {equilibrium: true}", "second_moment: 45 mm⁴", "second_moment: 4500 mm⁴")
@@ -117,7 +119,8 @@ func TestElasticArmRefused(t *testing.T) {
 		{"middle: {x: 0.4 m}", "middle: {x: 0.9 m}", "0.9 m, and the beam ends at 0.8 m"},
 		{"middle: {x: 0.4 m}", "tip: {x: 0.4 m}", "the tip is there already"},
 		{"parent: arm.tip", "parent: arm.tp", `"arm.tp"`},
-		{"parent: arm.tip", "parent: arm", "machine.bodies.load.parent: arm is the clamp of an elastic body, and what stands there does not bend it: take arm.quarter or arm.middle"},
+		{"parent: arm.tip", "parent: arm", "machine.bodies.load.parent: arm is the clamp of an elastic body, and what stands there does not " +
+			"bend it: take arm.quarter or arm.middle"},
 		{"duration:", "  frames: {end: {body: arm, at: [0.8, 0, 0]}}\nduration:", "machine.frames.end.body: arm is the clamp"},
 		{"duration:", "  springs: {k: {a: ground, at_a: [1, 1, 0], b: arm, stiffness: 10}}\nduration:", "machine.springs.k.b: arm is the clamp"},
 		{"duration:", "  loops: {pin: {kind: point, a: arm, at_a: [0.8, 0, 0], b: ground}}\nduration:", "machine.loops.pin.a: arm is the clamp"},
@@ -146,7 +149,8 @@ func TestElasticArmRefused(t *testing.T) {
 // Torques do not tell the parameters of a body that bends.
 func TestElasticArmHasNoRegression(t *testing.T) {
 	const fit = `{version: 1, machine: machine/elastic-arm.yaml, data: {file: run.csv, time: {name: t, unit: s}, joints: {hub: {position: {name: q, unit: rad}, torque: {name: u, unit: N·m}}}}}`
-	if _, _, err := MachineFitBytes("fit.yaml", []byte(fit)); err == nil || !strings.Contains(err.Error(), "body arm of machine/elastic-arm.yaml is flexible") {
+	if _, _, err := MachineFitBytes("fit.yaml", []byte(fit)); err == nil || !strings.Contains(err.Error(), "body arm of "+
+		"machine/elastic-arm.yaml is flexible") {
 		t.Error(err)
 	}
 }

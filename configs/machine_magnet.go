@@ -127,7 +127,8 @@ func (m *Machine) checkMagnets(r *schema.Report, start *MachineStart) {
 			}
 		}
 		if start.Rest && k.Amperes != 0 {
-			r.Errorf("start.equilibrium", "start.equilibrium: the force of the magnet %s depends on where the joint is, and the equilibrium is found with the forces of the file's position: leave %s.start_current or start.equilibrium out", k.Name, at)
+			r.Errorf("start.equilibrium", "start.equilibrium: the force of the magnet %s depends on where the joint is, and the equilibrium is "+
+				"found with the forces of the file's position: leave %s.start_current or start.equilibrium out", k.Name, at)
 		}
 		if b == nil || r.HasProblem(at) {
 			continue
@@ -141,7 +142,8 @@ func (m *Machine) checkMagnets(r *schema.Report, start *MachineStart) {
 			gap, side = -gap, "upper"
 		}
 		if gap < -k.X0/2 {
-			r.Errorf(at+".closed", "%s.closed: the gap is %.6g %s at the start, below −x0/2 = %.6g %s: L(x) does not hold there; change closed, reverse or the position of joint %s", at, gap, unit, -k.X0/2, unit, k.Joint)
+			r.Errorf(at+".closed", "%s.closed: the gap is %.6g %s at the start, below −x0/2 = %.6g %s: L(x) does not hold there; change closed, "+
+				"reverse or the position of joint %s", at, gap, unit, -k.X0/2, unit, k.Joint)
 			continue
 		}
 		m.checkSeat(r, at, k, side, unit)
@@ -166,10 +168,13 @@ func (m *Machine) checkSeat(r *schema.Report, at string, k *MachineMagnet, side,
 		if gap > -k.X0/2 {
 			return
 		}
-		r.Warnf("machine.stops."+s.Name+".travel", "machine.stops.%s.travel: the gap of the magnet %s is %.6g %s at this stop, below −x0/2, where L(x) does not hold: a run that comes there ends", s.Name, k.Name, gap, unit)
+		r.Warnf("machine.stops."+s.Name+".travel", "machine.stops.%s.travel: the gap of the magnet %s is %.6g %s at this stop, below −x0/2, "+
+			"where L(x) does not hold: a run that comes there ends", s.Name, k.Name, gap, unit)
 		return
 	}
-	r.Warnf(at, "%s: no stop holds the gap open, and a run ends where it falls below −x0/2 = %.6g %s: give its seat, such as machine.stops.seat: {a: %s, travel: […], stiffness: …}, whose %s end is at the position %.6g %s", at, -k.X0/2, unit, k.Joint, side, k.ClosedPosition, unit)
+	r.Warnf(at, "%s: no stop holds the gap open, and a run ends where it falls below −x0/2 = %.6g %s: give its seat, such as "+
+		"machine.stops.seat: {a: %s, travel: […], stiffness: …}, whose %s end is at the position %.6g %s", at, -k.X0/2, unit, k.Joint, side,
+		k.ClosedPosition, unit)
 }
 
 // single is the body of a joint with one coordinate; nil: it is missing or another one, which is reported.

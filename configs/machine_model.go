@@ -77,7 +77,8 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		return
 	}
 	if len(m.run.Machine.Rows) > 0 {
-		r.Errorf(p+".file", "%s.file: the machine has rows, which say nothing of where a joint is when it is brought to where its axis is; leave them out, or take the machine as the plant of virtual", p)
+		r.Errorf(p+".file", "%s.file: the machine has rows, which say nothing of where a joint is when it is brought to where its axis is; "+
+			"leave them out, or take the machine as the plant of virtual", p)
 		return
 	}
 	for i := range m.Joints {
@@ -98,7 +99,8 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		case b.Joint.Motion != nil || b.Joint.Effort != nil:
 			r.Errorf(at, "%s: the machine file gives the joint a motion or an effort already; leave it out there", at)
 		case m.run.Machine.setBy(f.Joint+".effort") != "":
-			r.Errorf(at, "%s: the controller %s of the machine file acts on the joint, which follows an axis; leave it out there", at, m.run.Machine.setBy(f.Joint+".effort"))
+			r.Errorf(at, "%s: the controller %s of the machine file acts on the joint, which follows an axis; leave it out there", at,
+				m.run.Machine.setBy(f.Joint+".effort"))
 		case f.FollowBy == models.ByCurrent && (a.Current == "" || a.MotorModel().K == 0):
 			r.Errorf(at+".by", "%s.by: current: the axis %s has no measured current, or no K", at, a.Name)
 		case f.FollowBy == models.ByEffort && a.Effort == "":
@@ -141,7 +143,8 @@ func (m *Model) checkMotor(r *schema.Report, at, joint string) {
 		}
 	}
 	if n != 1 || nodes {
-		r.Errorf(at+".by", "%s.by: command: the drive of the axis is a voltage; want one dc motor with a voltage on the joint %s in the machine file", at, joint)
+		r.Errorf(at+".by", "%s.by: command: the drive of the axis is a voltage; want one dc motor with a voltage on the joint %s in the "+
+			"machine file", at, joint)
 	}
 }
 

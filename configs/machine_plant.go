@@ -66,7 +66,8 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			continue
 		}
 		if b.Joint.Nominal > 0 || b.Joint.asks() {
-			r.Errorf(a.path()+".friction", "%s.friction: the force that the joint carries acts on its friction in the machine file, and an axis does not know it: take friction_load, or mu, out there", a.path())
+			r.Errorf(a.path()+".friction", "%s.friction: the force that the joint carries acts on its friction in the machine file, and an axis "+
+				"does not know it: take friction_load, or mu, out there", a.path())
 		}
 		if b.Joint.Smoothing > 0 {
 			r.Errorf(a.path()+".friction", "%s.friction: leave friction_speed of the joint out of the machine file: an axis sticks", a.path())
@@ -75,14 +76,16 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			r.Errorf(a.path(), "%s: the machine file gives the joint a motion or an effort already; leave it out there", a.path())
 		}
 		if by := p.Machine.run.Machine.setBy(a.Name + ".effort"); by != "" {
-			r.Errorf(a.path(), "%s: the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", a.path(), by)
+			r.Errorf(a.path(), "%s: the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", a.path(),
+				by)
 		}
 		if m := c.ModelOf(a.Name); m != nil && m.Linear() != (b.Joint.Kind == "prismatic") && !r.HasProblem(m.path()+".kind") {
 			r.Errorf(m.path()+".kind", "%s.kind: %s, but the joint of the machine is %s", m.path(), m.Kind, b.Joint.Kind)
 		}
 		for key, x := range map[string]float64{"inertia": a.Inertia, "load_inertia": a.LoadJ, "start": a.Start} {
 			if x != 0 {
-				r.Errorf(a.path()+"."+key, "%s.%s: of a plant of kind machine the machine file says it: inertia and armature of the joint, joint.position", a.path(), key)
+				r.Errorf(a.path()+"."+key, "%s.%s: of a plant of kind machine the machine file says it: inertia and armature of the joint, "+
+					"joint.position", a.path(), key)
 			}
 		}
 	}

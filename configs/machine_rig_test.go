@@ -48,19 +48,26 @@ func TestMachineInRigRefuses(t *testing.T) {
 		from, to string
 		want     []string
 	}{
-		{"    file: machine/driven-four-bar.yaml\n    joints: {crank: {by: motion}}", "    joints: {crank: {by: motion}}", []string{"models.linkage.file is missing"}},
-		{"    file: machine/driven-four-bar.yaml\n    joints: {crank: {by: motion}}", "    file: machine/four-bar.yaml\n    joints: {crank: {by: motion}}", []string{"models.linkage.file", "no such file"}},
+		{"    file: machine/driven-four-bar.yaml\n    joints: {crank: {by: motion}}", "    joints: {crank: {by: motion}}",
+			[]string{"models.linkage.file is missing"}},
+		{"    file: machine/driven-four-bar.yaml\n    joints: {crank: {by: motion}}",
+			"    file: machine/four-bar.yaml\n    joints: {crank: {by: motion}}", []string{"models.linkage.file", "no such file"}},
 		{"joints: {crank: {by: motion}}", "joints: {cranks: {by: motion}}", []string{"models.linkage.joints.cranks", "crank"}},
 		{"joints: {crank: {by: motion}}", "joints: {crank: {axis: shaft, by: motion}}", []string{"models.linkage.joints.crank.axis", "crank"}},
 		{"joints: {crank: {by: motion}}", "joints: {crank: {by: motion, ratio: 0}}", []string{"models.linkage.joints.crank.ratio"}},
 		{"joints: {crank: {by: motion}}", "joints: {crank: {by: effort}}", []string{"models.linkage.joints.crank.by", "none is measured"}},
-		{"joints: {crank: {by: command}}", "joints: {rocker: {axis: crank, by: command}}", []string{"models.twin.joints.rocker.by", "one dc motor"}},
+		{"joints: {crank: {by: command}}", "joints: {rocker: {axis: crank, by: command}}",
+			[]string{"models.twin.joints.rocker.by", "one dc motor"}},
 		{"outputs: [crank, rocker.q, pin, residual]", "outputs: [crank, pins]", []string{"models.linkage.outputs", `"pins"`, "pin.x"}},
-		{"supply: ±24 V\n    machine: {file: machine/driven-four-bar.yaml, outputs: [rocker.q, pin]}", "supply: ±24 V", []string{"virtual.plant.machine is missing"}},
-		{"machine: {file: machine/driven-four-bar.yaml, outputs: [rocker.q, pin]}", "machine: {outputs: [rocker.q]}", []string{"virtual.plant.machine.file is missing"}},
+		{"supply: ±24 V\n    machine: {file: machine/driven-four-bar.yaml, outputs: [rocker.q, pin]}", "supply: ±24 V",
+			[]string{"virtual.plant.machine is missing"}},
+		{"machine: {file: machine/driven-four-bar.yaml, outputs: [rocker.q, pin]}", "machine: {outputs: [rocker.q]}",
+			[]string{"virtual.plant.machine.file is missing"}},
 		{"outputs: [rocker.q, pin]}", "outputs: [rocker.x]}", []string{"virtual.plant.machine", `"rocker.x"`}},
-		{"supply: ±24 V\n", "supply: ±24 V\n    axes: {crank: {inertia: 1 kg·m², drive: {kind: effort}}}\n", []string{"virtual.plant.axes.crank.inertia", "armature"}},
-		{"supply: ±24 V\n", "supply: ±24 V\n    axes: {wheel: {friction: {law: viscous, delta: 1, Fv: 1 N·m·s/rad}}}\n", []string{"virtual.plant.axes.wheel", "crank"}},
+		{"supply: ±24 V\n", "supply: ±24 V\n    axes: {crank: {inertia: 1 kg·m², drive: {kind: effort}}}\n",
+			[]string{"virtual.plant.axes.crank.inertia", "armature"}},
+		{"supply: ±24 V\n", "supply: ±24 V\n    axes: {wheel: {friction: {law: viscous, delta: 1, Fv: 1 N·m·s/rad}}}\n",
+			[]string{"virtual.plant.axes.wheel", "crank"}},
 	} {
 		path, _ := fourBarRig(t, c.from, c.to)
 		_, err := Load(path)
@@ -103,7 +110,8 @@ func TestMachineInRigComesBack(t *testing.T) {
 		for _, s := range m.Signals() {
 			names = append(names, s.Name)
 		}
-		if got, want := strings.Join(names, " "), "status crank.q crank.v crank.friction.bristle crank.motion crank.a rocker.q pin.x pin.y residual"; got != want {
+		if got, want := strings.Join(names, " "), "status crank.q crank.v crank.friction.bristle crank.motion crank.a rocker.q pin.x pin.y "+
+			"residual"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		p, inner, err := c.Machine()

@@ -77,7 +77,9 @@ func TestMachineExamplesStep(t *testing.T) {
 		}
 		coarse, m1 := off(n)
 		fine, m2 := off(10 * n)
-		limit, known := map[string]float64{"crank-rocker": 4e-3, "driven-four-bar": 4e-3, "double-pendulum": 3e-5, "four-bar": 3e-6, "motor-gear-load": 4e-4, "drive-guess": 4e-4, "slider-crank": 1e-11, "squeezer": 30, "top": 0.04, "two-link-arm": 3e-5, "arm": 3e-5, "relay": 1e-4, "servo": 4e-6, "elastic-arm": 4e-3}[strings.TrimSuffix(filepath.Base(f), ".yaml")]
+		limit, known := map[string]float64{"crank-rocker": 4e-3, "driven-four-bar": 4e-3, "double-pendulum": 3e-5, "four-bar": 3e-6,
+			"motor-gear-load": 4e-4, "drive-guess": 4e-4, "slider-crank": 1e-11, "squeezer": 30, "top": 0.04, "two-link-arm": 3e-5, "arm": 3e-5,
+			"relay": 1e-4, "servo": 4e-6, "elastic-arm": 4e-3}[strings.TrimSuffix(filepath.Base(f), ".yaml")]
 		switch {
 		case !known:
 			t.Errorf("%s: no limit of its error is known: add one", f)

@@ -10,7 +10,8 @@ import (
 
 // docs/machine.md has its tables from the tags, behind what people wrote.
 func TestMachineDocs(t *testing.T) {
-	const keys = "\n# Keys\n\nMade from the source: `go test ./configs -run Docs -update`. Numbers have units as in [config.md](config.md). Where two units are given, the first is that of a joint that turns.\n"
+	const keys = "\n# Keys\n\nMade from the source: `go test ./configs -run Docs -update`. Numbers have units as in [config.md](config.md). " +
+		"Where two units are given, the first is that of a joint that turns.\n"
 	page, err := os.ReadFile("../docs/machine.md")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +47,8 @@ func TestMachineExamplesLoad(t *testing.T) {
 func TestBadMachines(t *testing.T) {
 	for _, c := range []struct{ file, old, new, want string }{
 		{"crank-rocker", "parent: crank", "parent: crnk", `machine.bodies.coupler.parent: unknown body "crnk" (did you mean "crank"?)`},
-		{"crank-rocker", "crank:\n      parent: ground", "crank:\n      parent: coupler", "machine.bodies.crank.parent: bodies hang on each other in a circle (crank on coupler on crank)"},
+		{"crank-rocker", "crank:\n      parent: ground", "crank:\n      parent: coupler",
+			"machine.bodies.crank.parent: bodies hang on each other in a circle (crank on coupler on crank)"},
 		{"top", "[0.2e-3, 0.2e-3, 0.4e-3]", "[0.2e-3, 0.2e-3, 0.41e-3]", "machine.bodies.top.inertia: impossible inertia"},
 		{"top", "[0.2e-3, 0.2e-3, 0.4e-3]", "[0.2e-3, 0.2e-3, 0.39e-3]", ""},
 		{"top", "kind: spherical", "kind: sperical", `"spherical"`},
@@ -55,7 +57,8 @@ func TestBadMachines(t *testing.T) {
 		{"top", "turn: [0, 0.5 rad, 0]", "at: [1, 0, 0]", "at and speed belong to a free joint"},
 		{"top", "mass: 0.5 kg", "mass: -0.5 kg", "machine.bodies.top.mass"},
 		{"top", "kind: spherical", "", "machine.bodies.top.joint.kind is missing"},
-		{"crank-rocker", "axis: [0, 0, 1], position: 0.5 rad, damping: 0.002 N·m·s/rad", "position: 0.5 m", "machine.bodies.crank.joint.position: 0.5 m is in m"},
+		{"crank-rocker", "axis: [0, 0, 1], position: 0.5 rad, damping: 0.002 N·m·s/rad", "position: 0.5 m",
+			"machine.bodies.crank.joint.position: 0.5 m is in m"},
 		{"slider-crank", "position: 0.39 m", "position: 0.39 rad", "machine.bodies.piston.joint.position: 0.39 rad is in rad"},
 		{"slider-crank", "kind: revolute, motion:", "kind: revolute, velocity: 19 rad/s, motion:", "the prescribed motion starts with 20"},
 		{"slider-crank", "kind: revolute, motion:", "kind: revolute, velocity: 20 rad/s, motion:", ""},
@@ -77,17 +80,22 @@ func TestBadMachines(t *testing.T) {
 		{"squeezer", "4530 N/m", "4530 N·m/rad", "machine.springs.spring.stiffness"},
 		{"squeezer", "4530 N/m", "-1 N/m", "machine.springs.spring.stiffness"},
 		{"motor-gear-load", "friction_speed: 0.01 rad/s", "", ""},
-		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}\n        friction_speed: 0.01 rad/s", "friction: {law: frictional-memory, Fc: 0.5, Fs: 0.6, vs: 0.1, Fv: 0.1, tauL: 0.01}", "frictional-memory has a memory"},
-		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}", "friction: {law: coulomb, Fc: 0.5, backward: {Fc: 0.4}}", "no backward, no offset"},
-		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}\n        friction_speed: 0.01 rad/s", "friction: {law: coulomb, Fc: 0.5, backward: {Fc: 0.4}}", ""},
+		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}\n        friction_speed: 0.01 rad/s",
+			"friction: {law: frictional-memory, Fc: 0.5, Fs: 0.6, vs: 0.1, Fv: 0.1, tauL: 0.01}", "frictional-memory has a memory"},
+		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}", "friction: {law: coulomb, Fc: 0.5, backward: {Fc: 0.4}}",
+			"no backward, no offset"},
+		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}\n        friction_speed: 0.01 rad/s",
+			"friction: {law: coulomb, Fc: 0.5, backward: {Fc: 0.4}}", ""},
 		{"motor-gear-load", "law: coulomb, Fc: 0.5 N·m", "law: dahl, sigma0: 100, Fc: 0.5 N·m, exponent: 1", ""},
 		{"motor-gear-load", "friction: {law: coulomb, Fc: 0.5 N·m}", "", "friction_speed: of friction, which is missing"},
 		{"motor-gear-load", "a: rotor", "a: rotr", "machine.shafts.shaft.a"},
 		{"motor-gear-load", "a: rotor", "a: load", "machine.shafts.shaft: the shafts A and B"},
 		{"motor-gear-load", "ratio: 10", "ratio: 10, efficiency: 0.9", "machine.shafts.shaft.efficiency_speed is missing"},
 		{"motor-gear-load", "armature: 1e-4 kg·m², ", "", "machine.bodies.rotor: mass 0 kg"},
-		{"motor-gear-load", "shafts:", "circuit:\n    supply: {kind: resistor, from: a, to: b, R: 1 ohm}\n  shafts:", "machine: nodes without a way to ground: nodes a, b"},
-		{"motor-gear-load", "shafts:", "circuit:\n    supply: {kind: voltage-source, from: a, to: ground}\n  shafts:", "machine.circuit.supply.voltage is missing"},
+		{"motor-gear-load", "shafts:", "circuit:\n    supply: {kind: resistor, from: a, to: b, R: 1 ohm}\n  shafts:",
+			"machine: nodes without a way to ground: nodes a, b"},
+		{"motor-gear-load", "shafts:", "circuit:\n    supply: {kind: voltage-source, from: a, to: ground}\n  shafts:",
+			"machine.circuit.supply.voltage is missing"},
 		{"motor-gear-load", "version: 1", "version: 2", "reads version 1"},
 		{"motor-gear-load", "tolerance: 1e-11", "tolerance: 1e-14", "tolerance"},
 		{"motor-gear-load", "rotor:\n      parent", "ro.tor:\n      parent", "the name holds"},
@@ -112,8 +120,10 @@ func TestMachineEquilibrium(t *testing.T) {
 	for _, c := range []struct {
 		more string
 		want float64
-	}{{"", -2 * 9.81 / 500}, {"motors:\n    motor: {joint: mass, R: 2 ohm, L: 1 mH, K: 0.1, gear: 50, start_current: 3 A, voltage: 6 V}", (0.1*50*3 - 2*9.81) / 500}} {
-		m, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 1\nstart: {equilibrium: true}\nmachine:\n  bodies:\n    mass: {parent: ground, joint: {kind: prismatic, stiffness: 500 N/m}, mass: 2}\n  "+c.more+"\n"))
+	}{{"", -2 * 9.81 / 500}, {"motors:\n    motor: {joint: mass, R: 2 ohm, L: 1 mH, K: 0.1, gear: 50, start_current: 3 A, voltage: 6 V}",
+		(0.1*50*3 - 2*9.81) / 500}} {
+		m, _, err := MachineBytes("m.yaml", []byte("version: 1\nname: m\nduration: 1\nstart: {equilibrium: true}\nmachine:\n  bodies:\n "+
+			"   mass: {parent: ground, joint: {kind: prismatic, stiffness: 500 N/m}, mass: 2}\n  "+c.more+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

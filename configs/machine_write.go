@@ -92,7 +92,8 @@ func writeBody(b *strings.Builder, s *multibody.Body, joints map[string]string) 
 	b.WriteString("}\n")
 	if i := &s.Inertia; i.Mass != 0 {
 		m := &i.I
-		fmt.Fprintf(b, "      mass: %s\n      com: %s\n      inertia: %s\n", digits(i.Mass), list(i.Com), list(r3.Vec{X: m[0][0], Y: m[1][1], Z: m[2][2]}))
+		fmt.Fprintf(b, "      mass: %s\n      com: %s\n      inertia: %s\n", digits(i.Mass), list(i.Com),
+			list(r3.Vec{X: m[0][0], Y: m[1][1], Z: m[2][2]}))
 		if p := (r3.Vec{X: m[0][1], Y: m[0][2], Z: m[1][2]}); written(p) {
 			fmt.Fprintf(b, "      products: %s\n", list(p))
 		}

@@ -64,7 +64,8 @@ func TestBadManipulatorFiles(t *testing.T) {
 		{"kind: prismatic", "kind: screw", "manipulator.joints[2].kind"},
 		{"mass: 0.5 kg", "mass: -0.5 kg", "manipulator.joints[1].mass"},
 		{"inertia: 0.01 kg·m²", "inertia: 0 kg·m²", ""},
-		{"drive: {start: -120 deg, rate: 1 rad/s, ramp: 0.1 s}", "drive: {start: -120 deg, rate: 1 rad/s, ramp: -0.1 s}", "manipulator.joints[0].drive.ramp"},
+		{"drive: {start: -120 deg, rate: 1 rad/s, ramp: 0.1 s}", "drive: {start: -120 deg, rate: 1 rad/s, ramp: -0.1 s}",
+			"manipulator.joints[0].drive.ramp"},
 		{"drive: {start: -120 deg, rate: 1 rad/s, ramp: 0.1 s}", "drive: {start: -120 deg, rate: 1 rad/s, ramp: 0 s}", ""},
 		{"elements: 10", "elements: 1001", "beam.elements"},
 		{"elements: 10", "elements: 1000", ""},
@@ -80,7 +81,8 @@ func TestBadManipulatorFiles(t *testing.T) {
 		{"every: 2 ms", "every: 2 ms\nmethod: {tolerance: 1e-14}", "method.tolerance"},
 		{"version: 1", "version: 2", "reads version 1"},
 		{"  tip: [300 mm, 0]", "  tip: [300 mm, 0]\n  friction: {law: karnopp, Fc: 1, Fs: 1.5, Fv: 0.4, Dv: 0.001}", "manipulator.friction"},
-		{"  tip: [300 mm, 0]", "  tip: [300 mm, 0]\n  friction: {law: lugre, sigma0: 300, sigma1: 2, sigma2: 0.05, Fc: 0.3, Fs: 0.4, vs: 0.05, vd: 0, N0: 1}", ""},
+		{"  tip: [300 mm, 0]", "  tip: [300 mm, 0]\n  friction: {law: lugre, sigma0: 300, sigma1: 2, sigma2: 0.05, Fc: 0.3, Fs: 0.4, vs: 0.05, " +
+			"vd: 0, N0: 1}", ""},
 	} {
 		text := strings.Replace(string(data), c.old, c.new, 1)
 		if text == string(data) {

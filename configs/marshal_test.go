@@ -82,14 +82,16 @@ func TestMarshalProperties(t *testing.T) {
 		} `yaml:"nest"`
 	}
 	finite := rapid.Float64().Filter(func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) })
-	text := rapid.OneOf(rapid.StringMatching(`[ -~äµ·Ω\n\t]{0,12}`), rapid.SampledFrom([]string{"", "yes", "1e4", "null", "~", "a: b", "#", "- x", "\\u0041", "${x}", "$${x}", "\r\n", "\u2028", "a\u0085b"}))
+	text := rapid.OneOf(rapid.StringMatching(`[ -~äµ·Ω\n\t]{0,12}`),
+		rapid.SampledFrom([]string{"", "yes", "1e4", "null", "~", "a: b", "#", "- x", "\\u0041", "${x}", "$${x}", "\r\n", "\u2028", "a\u0085b"}))
 	plain := text.Filter(func(s string) bool { return !strings.Contains(s, "${") }) // refused outside of passwords
 	one := rapid.Custom(func(t *rapid.T) inner {
 		return inner{plain.Draw(t, "name"), finite.Draw(t, "x"), [2]float64{finite.Draw(t, "lo"), finite.Draw(t, "hi")}}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var v outer
-		v.S, v.Pw, v.N, v.U, v.B = plain.Draw(t, "s"), text.Draw(t, "pw"), rapid.Int().Draw(t, "n"), rapid.Uint64().Draw(t, "u"), rapid.Bool().Draw(t, "b")
+		v.S, v.Pw, v.N, v.U, v.B = plain.Draw(t, "s"), text.Draw(t, "pw"), rapid.Int().Draw(t, "n"), rapid.Uint64().Draw(t, "u"),
+			rapid.Bool().Draw(t, "b")
 		v.L = rapid.SliceOfN(one, 0, 3).Draw(t, "l")
 		v.W = rapid.SliceOfN(plain, 0, 3).Draw(t, "w")
 		v.Nest.F = rapid.SliceOfN(finite, 0, 3).Draw(t, "f")
@@ -110,7 +112,8 @@ func TestMarshalProperties(t *testing.T) {
 			t.Fatalf("%v\n%s", err, data)
 		}
 		empty := cmp.Transformer("empty", func(s []string) []string { return append([]string{}, s...) })
-		if d := cmp.Diff(v, back, empty, cmp.Transformer("l", func(s []inner) []inner { return append([]inner{}, s...) }), cmp.Transformer("f", func(s []float64) []float64 { return append([]float64{}, s...) })); d != "" {
+		if d := cmp.Diff(v, back, empty, cmp.Transformer("l", func(s []inner) []inner { return append([]inner{}, s...) }),
+			cmp.Transformer("f", func(s []float64) []float64 { return append([]float64{}, s...) })); d != "" {
 			t.Fatalf("%s\n%s", d, data)
 		}
 	})
@@ -119,7 +122,8 @@ func TestMarshalProperties(t *testing.T) {
 // Whatever the bytes, loading does not panic, lets no non-finite number in, and what it accepts survives the round trip.
 func FuzzLoad(f *testing.F) {
 	f.Add(DemoYAML())
-	for _, s := range []string{"", "rig:\n  name: x\n", "a: &x [*x]\n", "<<: *a", "motor: {R: 1e308 MΩ}", "loop: {rate: ±1}", "device: {measure: [{range: ±1 V, unit: mV}]}", "? [a]\n: b", "\"\\ud800\": 1"} {
+	for _, s := range []string{"", "rig:\n  name: x\n", "a: &x [*x]\n", "<<: *a", "motor: {R: 1e308 MΩ}", "loop: {rate: ±1}",
+		"device: {measure: [{range: ±1 V, unit: mV}]}", "? [a]\n: b", "\"\\ud800\": 1"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

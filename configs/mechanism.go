@@ -52,12 +52,14 @@ func (c *Config) checkMechanism(r *schema.Report) {
 		b := &m.Bodies[i]
 		b.check(r, "mechanism")
 		if b.Flexible != nil {
-			r.Errorf("mechanism.bodies."+b.Name+".flexible", "mechanism.bodies.%s.flexible: the bodies of a mechanism are rigid, their torque follows from the wanted motion of the axes alone; give mass, com and inertia", b.Name)
+			r.Errorf("mechanism.bodies."+b.Name+".flexible", "mechanism.bodies.%s.flexible: the bodies of a mechanism are rigid, their torque "+
+				"follows from the wanted motion of the axes alone; give mass, com and inertia", b.Name)
 			continue
 		}
 		at := "mechanism.bodies." + b.Name + ".joint"
 		for _, key := range b.Joint.motionKeys() {
-			r.Errorf(at+"."+key, "%s.%s: belongs to a machine that is simulated; here the axis %s has its reference, its friction and its drive", at, key, b.Name)
+			r.Errorf(at+"."+key, "%s.%s: belongs to a machine that is simulated; here the axis %s has its reference, its friction and its drive",
+				at, key, b.Name)
 		}
 		if r.HasProblem(at) || b.Joint.Kind == "fixed" {
 			continue
@@ -70,11 +72,14 @@ func (c *Config) checkMechanism(r *schema.Report) {
 		a := &c.Axes[k]
 		switch p := a.path(); {
 		case b.Joint.Kind != map[bool]string{false: "revolute", true: "prismatic"}[a.Linear()]:
-			r.Errorf(at+".kind", "%s.kind: %s, and the axis %s is %s", at, b.Joint.Kind, a.Name, map[bool]string{false: "rotary", true: "linear"}[a.Linear()])
+			r.Errorf(at+".kind", "%s.kind: %s, and the axis %s is %s", at, b.Joint.Kind, a.Name,
+				map[bool]string{false: "rotary", true: "linear"}[a.Linear()])
 		case !a.Drive.Kind.Forces() || a.Reference.Quantity != axis.OfPosition:
-			r.Errorf("mechanism.bodies."+b.Name, "mechanism.bodies.%s: %s is not told an effort for a position: a velocity or position drive makes its own", b.Name, p)
+			r.Errorf("mechanism.bodies."+b.Name, "mechanism.bodies.%s: %s is not told an effort for a position: a velocity or position drive "+
+				"makes its own", b.Name, p)
 		case a.Compensation.Kind == axis.CompDisturbance:
-			r.Errorf(p+".compensation.kind", "%s.compensation.kind: disturbance-observer takes the load of the mechanism for a disturbance and compensates it a second time; take feedforward or observer", p)
+			r.Errorf(p+".compensation.kind", "%s.compensation.kind: disturbance-observer takes the load of the mechanism for a disturbance and "+
+				"compensates it a second time; take feedforward or observer", p)
 		}
 	}
 	if len(r.Problems()) > 0 {

@@ -22,8 +22,10 @@ func TestMechanism(t *testing.T) {
 	}
 	for _, k := range []struct{ from, to, want string }{
 		{"    elbow:\n      parent: shoulder", "    ellbow:\n      parent: shoulder", `did you mean "elbow"?`},
-		{"joint: {kind: revolute, armature: 0.004 kg·m²}", "joint: {kind: prismatic, armature: 0.004 kg}", "prismatic, and the axis elbow is rotary"},
-		{"joint: {kind: revolute, armature: 0.004 kg·m²}", "joint: {kind: revolute, friction: {law: coulomb, Fc: 1}}", "belongs to a machine that is simulated"},
+		{"joint: {kind: revolute, armature: 0.004 kg·m²}", "joint: {kind: prismatic, armature: 0.004 kg}",
+			"prismatic, and the axis elbow is rotary"},
+		{"joint: {kind: revolute, armature: 0.004 kg·m²}", "joint: {kind: revolute, friction: {law: coulomb, Fc: 1}}",
+			"belongs to a machine that is simulated"},
 		{"parent: shoulder", "parent: elbow", "elbow"},
 		{"inertia_z: 0.009 kg·m²", "inertia: [1, 1, 9]", "inertia"},
 		{"0.8, inertia: true}\n    guard: {max_speed: 30", "0.8, bandwidth: 20 Hz}\n    guard: {max_speed: 30", "a second time"},

@@ -91,7 +91,8 @@ func (c *Config) checkModels(r *schema.Report) {
 		}
 	}
 	if sum > hil.MaxShares+1e-9 && !r.HasProblem("models") {
-		r.Errorf("models", "models: their shares add up to %s of the period, want at most %s: what is left is for control and for the host; lower a share, or leave out a model",
+		r.Errorf("models", "models: their shares add up to %s of the period, want at most %s: what is left is for control and for the host; "+
+			"lower a share, or leave out a model",
 			schema.Short(sum), schema.Short(hil.MaxShares))
 	}
 }
@@ -154,7 +155,8 @@ func (c *Config) checkSensor(r *schema.Report, m *Model, a *Axis) {
 	case reading == a.Position:
 		r.Errorf(p+".reading", "%s.reading: %s is the position of %s itself; want another measurement of it", p, reading, a.Name)
 	case units[found] != a.Unit("rad"):
-		r.Errorf(p+".reading", "%s.reading: %s is in %q, and %s in %q: give the measurement a scale", p, reading, units[found], a.Name, a.Unit("rad"))
+		r.Errorf(p+".reading", "%s.reading: %s is in %q, and %s in %q: give the measurement a scale", p, reading, units[found], a.Name,
+			a.Unit("rad"))
 	case m.Sensor.Wraps && a.Linear():
 		r.Errorf(p+".wraps", "%s.wraps: %s is linear, and does not turn", p, a.Name)
 	}
@@ -162,5 +164,6 @@ func (c *Config) checkSensor(r *schema.Report, m *Model, a *Axis) {
 
 // checkUnusedKeys warns of keys that the kind does not look at.
 func (c *Config) checkUnusedKeys(r *schema.Report, m *Model) {
-	warnUnused(r, m.path(), *m, *schema.New[Model](), m.Kind, m.Kind.Kind().Keys, listOf(models.Kinds, func(k models.Kind) []string { return k.Keys }))
+	warnUnused(r, m.path(), *m, *schema.New[Model](), m.Kind, m.Kind.Kind().Keys,
+		listOf(models.Kinds, func(k models.Kind) []string { return k.Keys }))
 }

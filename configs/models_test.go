@@ -62,19 +62,24 @@ func TestModelsAreChecked(t *testing.T) {
 		{nine, "models: 9, this version runs at most 8"},
 		{"  a: {kind: rival-laws}", "models.a.laws: 0, want a list of 2 to 8 friction laws"},
 		{"  a: {kind: rival-laws, laws: " + coulomb(10) + "}", "models.a.laws: 1, want"},
-		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", " + coulomb(12) + "]}", "models.a.laws[1].label: coulomb is the name of another signal"},
+		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", " + coulomb(12) + "]}",
+			"models.a.laws[1].label: coulomb is the name of another signal"},
 		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", {law: coulomb, label: busy, Fc: 1}]}", "models.a.laws[1].label: busy is the name"},
-		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", {law: coulomb, label: a.b, Fc: 1}]}", "models.a.laws[1].label: \"a.b\", want up to 32"},
+		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", {law: coulomb, label: a.b, Fc: 1}]}",
+			"models.a.laws[1].label: \"a.b\", want up to 32"},
 		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", {law: dahl, Fc: 1 N}]}", "models.a.laws[1].Fc: 1 N is in N"},
 		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", {law: dahl, Fc: 1}]}", "dahl lacks sigma0 (bristle stiffness, N·m/rad)"},
 		{"  a: {kind: rival-laws, laws: [" + coulomb(10) + ", {law: dahll}]}", "dahl"},
-		{"  a: {kind: rival-laws, memory: 0.1, laws: [" + coulomb(10) + ", {law: dahl, sigma0: 1, Fc: 1, exponent: 1}]}", "models.a.memory: 0.1 s"},
+		{"  a: {kind: rival-laws, memory: 0.1, laws: [" + coulomb(10) + ", {law: dahl, sigma0: 1, Fc: 1, exponent: 1}]}",
+			"models.a.memory: 0.1 s"},
 		{"  a: {kind: rival-laws, axis: shift, laws: [" + coulomb(10) + ", {law: dahl, sigma0: 1, Fc: 1, exponent: 1}]}", `"shift" is no axis`},
 		{"  a: {kind: ball}", "models.a.ball is missing"},
 		{"  a: {kind: ball, ball: {body: {mass: 54 g}}}", "models.a.ball.body.radius is missing"},
 		{"  a: {kind: ball, ball: {" + paperBody + ", position: [drive.x, drive.y, drive.z]}}", `"drive.x" is no measurement`},
-		{"  a: {kind: ball, ball: {" + paperBody + ", position: [drive.motor.angle, drive.y, drive.z]}}", `drive.motor.angle is in "rad", want "m"`},
-		{"  a: {kind: ball, ball: {" + paperBody + ", orientation: [drive.status, drive.status, drive.y, drive.z]}}", "drive.status is models.a.ball.orientation[0] already"},
+		{"  a: {kind: ball, ball: {" + paperBody + ", position: [drive.motor.angle, drive.y, drive.z]}}",
+			`drive.motor.angle is in "rad", want "m"`},
+		{"  a: {kind: ball, ball: {" + paperBody + ", orientation: [drive.status, drive.status, drive.y, drive.z]}}",
+			"drive.status is models.a.ball.orientation[0] already"},
 		{"  a: {kind: ball, ball: {" + paperBody + ", position: [drive.x]}}", "models.a.ball.position: want 3 values, got 1"},
 		{"  a: {kind: ball, ball: {" + paperBody + "}}", "models.a.ball.orientation is missing"},
 		{"  a: {kind: ball, ball: {" + paperBody + ", position_noise: 0}}", "models.a.ball.position_noise"},
@@ -100,8 +105,10 @@ func coulomb(fc int) string { return fmt.Sprintf("{law: coulomb, Fc: %d mN·m}",
 // Laws are in the units of the model's axis, also where the file names the axes last; they come back as they were written, and keys of
 // another kind are warned about.
 func TestRivalLawsOfAFile(t *testing.T) {
-	text := "  laws: {kind: rival-laws, memory: 30 s, laws: [{law: coulomb, label: low, Fc: 10 mN·m}, {law: dahl, sigma0: 11 N·m/rad, Fc: 0.015, exponent: 1}, lugre]}"
-	if _, err := LoadBytes("rig.yaml", withModels(text)); err == nil || !strings.Contains(err.Error(), "published numbers are those of no rig") {
+	text := "  laws: {kind: rival-laws, memory: 30 s, laws: [{law: coulomb, label: low, Fc: 10 mN·m}, {law: dahl, sigma0: 11 N·m/rad, Fc: " +
+		"0.015, exponent: 1}, lugre]}"
+	if _, err := LoadBytes("rig.yaml", withModels(text)); err == nil || !strings.Contains(err.Error(), "published numbers are those "+
+		"of no rig") {
 		t.Errorf("the public set on a rotary axis: %v", err)
 	}
 	text = strings.Replace(text, ", lugre]", "]", 1)
@@ -144,7 +151,8 @@ func TestRivalLawsOfAFile(t *testing.T) {
 	for _, w := range []struct{ section, want string }{
 		{"  a: {kind: brush, memory: 5 s}", "models.a.memory: not used by kind brush"},
 		{"  a: {kind: brush, laws: [" + coulomb(1) + "]}", "models.a.laws: not used by kind brush"},
-		{"  a: {kind: rival-laws, step: 10 µs, laws: [" + coulomb(1) + ", {law: dahl, sigma0: 1, Fc: 1, exponent: 1}]}", "models.a.step: not used by kind rival-laws"},
+		{"  a: {kind: rival-laws, step: 10 µs, laws: [" + coulomb(1) + ", {law: dahl, sigma0: 1, Fc: 1, exponent: 1}]}",
+			"models.a.step: not used by kind rival-laws"},
 	} {
 		_, warnings, err := CheckBytes("rig.yaml", withModels(w.section))
 		if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), w.want) {
@@ -155,7 +163,8 @@ func TestRivalLawsOfAFile(t *testing.T) {
 
 // A linear axis has its rival laws in N and m.
 func TestRivalLawsOfALinearAxis(t *testing.T) {
-	text := linearFile(nil) + "models: {laws: {kind: rival-laws, laws: [{law: coulomb, Fc: 10 N}, {law: dahl, sigma0: 1e5 N/m, Fc: 12, exponent: 1}]}}\n"
+	text := linearFile(nil) + "models: {laws: {kind: rival-laws, laws: [{law: coulomb, Fc: 10 N}, {law: dahl, sigma0: 1e5 N/m, Fc: 12, " +
+		"exponent: 1}]}}\n"
 	c, err := LoadBytes("stage.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -166,10 +175,12 @@ func TestRivalLawsOfALinearAxis(t *testing.T) {
 	if linear, err := c.Marshal(); err != nil || !strings.Contains(string(linear), "sigma0: 100000 # N/m") {
 		t.Errorf("%v\n%s", err, linear)
 	}
-	if _, err := LoadBytes("stage.yaml", []byte(linearFile(nil)+"models: {brushes: {kind: brush}}\n")); err == nil || !strings.Contains(err.Error(), "models.brushes.axis: carriage is linear; brushes stand on a commutator") {
+	if _, err := LoadBytes("stage.yaml", []byte(linearFile(nil)+"models: {brushes: {kind: brush}}\n")); err == nil ||
+		!strings.Contains(err.Error(), "models.brushes.axis: carriage is linear; brushes stand on a commutator") {
 		t.Errorf("%v", err)
 	}
-	if _, err := LoadBytes("stage.yaml", []byte(strings.Replace(text, "Fc: 10 N}", "Fc: 10 mN·m}", 1))); err == nil || !strings.Contains(err.Error(), "models.laws.laws[0].Fc: 10 mN·m is in N·m (torque or energy), want N (force)") {
+	if _, err := LoadBytes("stage.yaml", []byte(strings.Replace(text, "Fc: 10 N}", "Fc: 10 mN·m}", 1))); err == nil ||
+		!strings.Contains(err.Error(), "models.laws.laws[0].Fc: 10 mN·m is in N·m (torque or energy), want N (force)") {
 		t.Errorf("%v", err)
 	}
 }
@@ -207,7 +218,8 @@ models: {brushes: {kind: brush}}
 		t.Fatal(err)
 	}
 	own := schema.New[RigBrush]().Motor
-	if m := c.Models[0].Parameters.Of(c.Axes[0].MotorModel()).Motor; m.Resistance != own.Resistance || m.Inductance != own.Inductance || m.Constant != 0.042 || m.Inertia != 7e-5 {
+	if m := c.Models[0].Parameters.Of(c.Axes[0].MotorModel()).Motor; m.Resistance != own.Resistance || m.Inductance != own.Inductance ||
+		m.Constant != 0.042 || m.Inertia != 7e-5 {
 		t.Errorf("motor %+v", m)
 	}
 	passive := `version: 2
@@ -222,7 +234,8 @@ axes:
     estimator: {position_noise: 0.1 mrad, acceleration_walk: 100}
 models: {laws: {kind: rival-laws, laws: [` + coulomb(10) + `, {law: dahl, sigma0: 11, Fc: 1, exponent: 1}]}}
 `
-	if _, err := LoadBytes("rig.yaml", []byte(passive)); err == nil || !strings.Contains(err.Error(), "models.laws.axis: of shaft no inertia is known, so its friction is not estimated") {
+	if _, err := LoadBytes("rig.yaml", []byte(passive)); err == nil || !strings.Contains(err.Error(), "models.laws.axis: of shaft no "+
+		"inertia is known, so its friction is not estimated") {
 		t.Errorf("%v", err)
 	}
 }

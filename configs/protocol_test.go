@@ -87,20 +87,31 @@ func TestRegisterSlips(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, old, new, want string }{
-		{"no register", "at: {slave: 1, register: 2}", "at: {slave: 1}", "devices.bus.measure[1].at.register: missing: the number of the first register, counted from 0"},
-		{"no slave", "at: {slave: 1, register: 2}", "at: {register: 2}", "devices.bus.measure[1].at.slave is missing: address of the slave on the bus"},
-		{"no place", ", at: {slave: 1, register: 2}", "", "devices.bus.measure[1]: motor.current stands nowhere: protocol modbus wants at: {slave: 1, register: …} here"},
+		{"no register", "at: {slave: 1, register: 2}", "at: {slave: 1}", "devices.bus.measure[1].at.register: missing: the number of the first " +
+			"register, counted from 0"},
+		{"no slave", "at: {slave: 1, register: 2}", "at: {register: 2}", "devices.bus.measure[1].at.slave is missing: address of the slave on " +
+			"the bus"},
+		{"no place", ", at: {slave: 1, register: 2}", "", "devices.bus.measure[1]: motor.current stands nowhere: protocol modbus wants at: " +
+			"{slave: 1, register: …} here"},
 		{"a slave beyond the last", "slave: 2, table", "slave: 248, table", "devices.bus.measure[4].at.slave: 248, want 1 to 247"},
-		{"a register beyond the last", "register: 100", "register: 65535", "devices.bus.measure[4].at.register: 65535, want 0 to 65535 for all its registers"},
+		{"a register beyond the last", "register: 100", "register: 65535", "devices.bus.measure[4].at.register: 65535, want 0 to 65535 for all " +
+			"its registers"},
 		{"a table of another name", "table: input", "table: coil", "devices.bus.measure[4].at.table"},
-		{"a byte", "status, type: u16", "status, type: u8", "devices.bus.measure[3].type: u8 is no whole register; want one of u16, i16, u32, i32, f32, f64"},
-		{"a command in a table that is read only", "at: {slave: 1, register: 17}", "at: {slave: 1, table: input, register: 17}", "devices.bus.command[1].at.table: a register of the table input cannot be written; want holding"},
-		{"two commands in one register", "register: 17", "register: 16", "devices.bus.command[1].at.register: register 16 of slave 1 is written by voltage too"},
-		{"a form that cannot write a number", "type: i16, limit", "type: f32, limit", "devices.bus.command[1].at.register: register 17 of slave 1 is written by voltage too"},
-		{"paced by a device that does not send", "  rate: 50 Hz\n", "  rate: 50 Hz\n  clock: bus\n", "loop.clock: bus does not send by itself, for protocol modbus asks; want wall, or a device that does"},
+		{"a byte", "status, type: u16", "status, type: u8", "devices.bus.measure[3].type: u8 is no whole register; want one of u16, i16, u32, " +
+			"i32, f32, f64"},
+		{"a command in a table that is read only", "at: {slave: 1, register: 17}", "at: {slave: 1, table: input, register: 17}",
+			"devices.bus.command[1].at.table: a register of the table input cannot be written; want holding"},
+		{"two commands in one register", "register: 17", "register: 16", "devices.bus.command[1].at.register: register 16 of slave 1 is " +
+			"written by voltage too"},
+		{"a form that cannot write a number", "type: i16, limit", "type: f32, limit",
+			"devices.bus.command[1].at.register: register 17 of slave 1 is written by voltage too"},
+		{"paced by a device that does not send", "  rate: 50 Hz\n", "  rate: 50 Hz\n  clock: bus\n",
+			"loop.clock: bus does not send by itself, for protocol modbus asks; want wall, or a device that does"},
 		{"a name of the ages", "table.torque, unit", "slave2.age, unit", "devices.bus.measure[4].name: bus.slave2.age is the age"},
 		{"another speed", "baud: 115200", "baud: 19200", "questions and replies take 2"},
-		{"another rate", "    baud: 115200\n", "    baud: 115200\n    rate: 200 Hz\n", "devices.bus.rate: questions and replies take 194 % of the line's time, with the delays of slaves and adapter; most of it slave 1, holding registers 0 to 4 (function 3), 4.6 ms at 200 Hz"},
+		{"another rate", "    baud: 115200\n", "    baud: 115200\n    rate: 200 Hz\n",
+			"devices.bus.rate: questions and replies take 194 % of the line's time, with the delays of slaves and adapter; most of it slave 1, " +
+				"holding registers 0 to 4 (function 3), 4.6 ms at 200 Hz"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(string(data), c.old, c.new, 1)
@@ -119,13 +130,15 @@ func TestRegisterSlips(t *testing.T) {
 	} {
 		text := strings.ReplaceAll(strings.Replace(string(data), old, "protocol: link", 1), "register: 2}", "register: 2, poll: 3}")
 		_, warnings, err := CheckBytes("x.yaml", []byte(text))
-		if err != nil || !strings.Contains(fmt.Sprint(warnings), want) || !strings.Contains(fmt.Sprint(warnings), "devices.bus.measure[1].at: not used by protocol link") {
+		if err != nil || !strings.Contains(fmt.Sprint(warnings), want) || !strings.Contains(fmt.Sprint(warnings), "devices.bus.measure[1].at: "+
+			"not used by protocol link") {
 			t.Errorf("%v %v", warnings, err)
 		}
 	}
 	// two devices on one port
 	text := strings.Replace(string(data), "axes:\n", "  other: {port: /dev/ttyUSB0}\n  third: {port: /dev/ttyUSB0}\naxes:\n", 1)
-	if _, err := LoadBytes("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "devices.third.port: /dev/ttyUSB0 is the port of devices.other too; one port is one device: several slaves on a bus are fields with an address") {
+	if _, err := LoadBytes("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "devices.third.port: /dev/ttyUSB0 is the "+
+		"port of devices.other too; one port is one device: several slaves on a bus are fields with an address") {
 		t.Error(err)
 	}
 }
@@ -143,8 +156,10 @@ func TestBudgetOfQuestions(t *testing.T) {
 		t.Errorf("load %v, want %v", got, want)
 	}
 	s := b.String()
-	for _, part := range []string{"slave 1, holding registers 0 to 4 (function 3): 50 Hz, 8 and 15 bytes, 4.6 ms each, 23 % of the line; a sample is at most 24.6 ms old\n",
-		"slave 2, input registers 100 to 101 (function 4): 50 Hz", "slave 1, holding registers 16 to 17 (function 16): 50 Hz", fmt.Sprintf("line           %.3g %% of its time", 100*want)} {
+	for _, part := range []string{"slave 1, holding registers 0 to 4 (function 3): 50 Hz, 8 and 15 bytes, 4.6 ms each, 23 % of the line; a " +
+		"sample is at most 24.6 ms old\n",
+		"slave 2, input registers 100 to 101 (function 4): 50 Hz", "slave 1, holding registers 16 to 17 (function 16): 50 Hz",
+		fmt.Sprintf("line           %.3g %% of its time", 100*want)} {
 		if !strings.Contains(s, part) {
 			t.Errorf("missing %q in\n%s", part, s)
 		}
@@ -154,7 +169,8 @@ func TestBudgetOfQuestions(t *testing.T) {
 		c.Devices[0].Modbus.Delay = delay
 		problems, warnings := c.Validate()
 		load := 50 * ((8+15+8+9+13+8)*char + 3*(delay+1e-3+0.4e-3))
-		if got := map[bool]string{true: "refuse"}[len(problems) > 0] + map[bool]string{true: "warn"}[len(warnings) > 0]; got != limit || (load > 1) != (limit == "refuse") || (load > 0.8 && load <= 1) != (limit == "warn") {
+		if got := map[bool]string{true: "refuse"}[len(problems) > 0] + map[bool]string{true: "warn"}[len(warnings) > 0]; got != limit ||
+			(load > 1) != (limit == "refuse") || (load > 0.8 && load <= 1) != (limit == "warn") {
 			t.Errorf("delay %v, load %.3f: %q, want %q; %v %v", delay, load, got, limit, problems, warnings)
 		}
 	}

@@ -35,14 +35,16 @@ func TestEveryShape(t *testing.T) {
 	}
 	for _, shape := range reference.Shapes {
 		rig := func(section string) error {
-			_, _, err := CheckBytes(filepath.Join(dir, "rig.yaml"), []byte(strings.ReplaceAll(demo[:i], "max_speed", "# max_speed")+"\n    reference: "+section+demo[j:]))
+			_, _, err := CheckBytes(filepath.Join(dir, "rig.yaml"),
+				[]byte(strings.ReplaceAll(demo[:i], "max_speed", "# max_speed")+"\n    reference: "+section+demo[j:]))
 			return err
 		}
 		if err := rig(shape.Example); err != nil {
 			t.Errorf("rig, %s: %v", shape.Kind, err)
 		}
 		simulate := func(section string) (*Simulate, error) {
-			c, _, err := SimulateBytes(filepath.Join(dir, "x.yaml"), fmt.Appendf(nil, "version: 1\nname: x\naxis: rotary\nplant: {kind: imposed-motion}\ninput: %s\n"+
+			c, _, err := SimulateBytes(filepath.Join(dir, "x.yaml"), fmt.Appendf(nil, "version: 1\nname: x\naxis: rotary\nplant: {kind: "+
+				"imposed-motion}\ninput: %s\n"+
 				"friction: {law: coulomb, Fc: 1, mu: 0, N0: 0}\nstep: 1 ms\nduration: 1 s\n", section))
 			return c, err
 		}

@@ -151,7 +151,8 @@ func (c *Config) use(d *Device, f wire.Field, command bool) use {
 		keys := []struct {
 			signal string
 			role   hil.ChannelRole
-		}{{a.Position, hil.RolePosition}, {a.Velocity, hil.RoleVelocity}, {a.Current, hil.RoleCurrent}, {a.Effort, hil.RoleEffort}, {a.Drive.Applied, hil.RoleVoltage}}
+		}{{a.Position, hil.RolePosition}, {a.Velocity, hil.RoleVelocity}, {a.Current, hil.RoleCurrent}, {a.Effort, hil.RoleEffort},
+			{a.Drive.Applied, hil.RoleVoltage}}
 		if command {
 			keys = keys[:0]
 			switch name {
@@ -178,8 +179,10 @@ func (c *Config) use(d *Device, f wire.Field, command bool) use {
 
 // roleOfUnit is what a measurement that no axis names is taken for.
 var roleOfUnit = map[string]hil.ChannelRole{
-	"rad": hil.RolePosition, "m": hil.RolePosition, "rad/s": hil.RoleVelocity, "m/s": hil.RoleVelocity, "rad/s²": hil.RoleAcceleration, "m/s²": hil.RoleAcceleration,
-	"N·m": hil.RoleEffort, "N": hil.RoleEffort, "A": hil.RoleCurrent, "V": hil.RoleVoltage, "degC": hil.RoleTemperature, "K": hil.RoleTemperature,
+	"rad": hil.RolePosition, "m": hil.RolePosition, "rad/s": hil.RoleVelocity, "m/s": hil.RoleVelocity, "rad/s²": hil.RoleAcceleration,
+	"m/s²": hil.RoleAcceleration,
+	"N·m":  hil.RoleEffort, "N": hil.RoleEffort, "A": hil.RoleCurrent, "V": hil.RoleVoltage, "degC": hil.RoleTemperature,
+	"K": hil.RoleTemperature,
 }
 
 // measurement is the one of that name; nil: there is none.

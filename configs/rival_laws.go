@@ -86,13 +86,15 @@ func (c *Config) checkRivals(r *schema.Report, m *Model, a *Axis) {
 		at := fmt.Sprintf("%s[%d]", p, i)
 		switch {
 		case !ownerName.MatchString(l.Name):
-			r.Errorf(at, "%s.label: %s, want up to 32 letters, digits, - and _, starting with a letter: the residual is called by it", at, schema.Quote(l.Name))
+			r.Errorf(at, "%s.label: %s, want up to 32 letters, digits, - and _, starting with a letter: the residual is called by it", at,
+				schema.Quote(l.Name))
 		case slices.Contains(names, l.Name):
 			r.Errorf(at, "%s.label: %s is the name of another signal of this model; give a label to tell them apart", at, l.Name)
 		}
 		names = append(names, l.Name)
 	}
 	if a.MotorModel().J == 0 {
-		r.Errorf(m.path()+".axis", "%s.axis: of %s no inertia is known, so its friction is not estimated; give one, or leave out the model", m.path(), a.Name)
+		r.Errorf(m.path()+".axis", "%s.axis: of %s no inertia is known, so its friction is not estimated; give one, or leave out the model",
+			m.path(), a.Name)
 	}
 }

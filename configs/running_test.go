@@ -11,7 +11,8 @@ import (
 
 // The bounds of what may be set while it runs are those of the file, both ends.
 func TestBounds(t *testing.T) {
-	for key, want := range map[string][2]float64{"control.kp": {0, 1e9}, "control.ki": {0, 1e9}, "control.kd": {0, 1e9}, "control.gain": {0, 1e6}, "compensation.scale": {0, 1}, "compensation.gain": {0, math.Inf(1)}} {
+	for key, want := range map[string][2]float64{"control.kp": {0, 1e9}, "control.ki": {0, 1e9}, "control.kd": {0, 1e9},
+		"control.gain": {0, 1e6}, "compensation.scale": {0, 1}, "compensation.gain": {0, math.Inf(1)}} {
 		if lo, hi, ok := Bounds(key); !ok || lo != want[0] || hi != want[1] {
 			t.Errorf("%s: %g to %g, %v, want %g", key, lo, hi, ok, want)
 		}
@@ -68,7 +69,8 @@ func TestReview(t *testing.T) {
 			}
 		}
 	}
-	if !reflect.DeepEqual(cfg.Axes[0].Control, before.Axes[0].Control) || cfg.Axes[0].Motor.J != before.Axes[0].Motor.J || cfg.Axes[0].Reference.Times != nil {
+	if !reflect.DeepEqual(cfg.Axes[0].Control, before.Axes[0].Control) || cfg.Axes[0].Motor.J != before.Axes[0].Motor.J ||
+		cfg.Axes[0].Reference.Times != nil {
 		t.Error("the configuration of the file was changed")
 	}
 	same := Running{Values: map[string]float64{"shaft.compensation.scale": 0.97}}

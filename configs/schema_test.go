@@ -129,7 +129,8 @@ func TestSchemaTakesExamples(t *testing.T) {
 	}
 	// and refuses what the loader refuses
 	for _, bad := range []string{`{"rgi":{}}`, `{"loop":{"rate":5}}`, `{"loop":{"rate":"fast"}}`, `{"loop":{"cpu":1.5}}`,
-		`{"devices":{"a":{"measure":[{"range":[1]}]}}}`, `{"devices":{"a":{"measure":[{"range":"24 V"}]}}}`, `{"device":{}}`, `{"record":{"enabled":"yes"}}`, `{"web":"off"}`} {
+		`{"devices":{"a":{"measure":[{"range":[1]}]}}}`, `{"devices":{"a":{"measure":[{"range":"24 V"}]}}}`, `{"device":{}}`,
+		`{"record":{"enabled":"yes"}}`, `{"web":"off"}`} {
 		var v any
 		if err := json.Unmarshal([]byte(bad), &v); err != nil {
 			t.Fatal(err)
@@ -150,8 +151,10 @@ func TestSchemasTakeExamples(t *testing.T) {
 		defaults any
 		bad      []string
 	}{
-		{SimulateFile, DefaultSimulate(), []string{`{"step":"fast"}`, `{"sensors":{"position":{"nois":1}}}`, `{"input":{"kind":"level"}}`, `{"input":[1]}`, `{"friction":"lugr"}`, `{"friction":[{"sigma0":1}]}`}},
-		{IdentifyFile, DefaultIdentify(), []string{`{"method":["llm"]}`, `{"data":{"fiel":"x"}}`, `{"lm":{"loss":"none"}}`, `{"parameters":{"M":{"begin":1}}}`}},
+		{SimulateFile, DefaultSimulate(), []string{`{"step":"fast"}`, `{"sensors":{"position":{"nois":1}}}`, `{"input":{"kind":"level"}}`,
+			`{"input":[1]}`, `{"friction":"lugr"}`, `{"friction":[{"sigma0":1}]}`}},
+		{IdentifyFile, DefaultIdentify(), []string{`{"method":["llm"]}`, `{"data":{"fiel":"x"}}`, `{"lm":{"loss":"none"}}`,
+			`{"parameters":{"M":{"begin":1}}}`}},
 	} {
 		text, err := schema.JSON("file", c.defaults)
 		if err != nil {

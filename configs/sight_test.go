@@ -32,9 +32,12 @@ func TestStaleDefault(t *testing.T) {
 	for _, c := range []struct {
 		loop, device string
 		want         float64
-	}{{"1 kHz", "0", 0.02}, {"2 kHz", "0", 0.02}, {"250 Hz", "0", 0.02}, {"200 Hz", "0", 0.025}, {"50 Hz", "0", 0.1}, {"1 kHz", "100 Hz", 0.05}, {"100 Hz", "1 kHz", 0.05}} {
-		cfg := sighted(t, "        "+watched, "", "    baud:", "    rate: "+c.device+"\n    baud:", rate, "  rate: "+c.loop+"\n  clock", "baud: 921600", "baud: 3000000",
-			"inner_rate: 20 kHz", "inner_rate: 100 kHz", "{amplitude: 0.6 rad, frequency: 2.3 Hz}", "{amplitude: 0.6 rad, frequency: 1 Hz}", "kd: 6 mN", "kd: 0.5 mN")
+	}{{"1 kHz", "0", 0.02}, {"2 kHz", "0", 0.02}, {"250 Hz", "0", 0.02}, {"200 Hz", "0", 0.025}, {"50 Hz", "0", 0.1},
+		{"1 kHz", "100 Hz", 0.05}, {"100 Hz", "1 kHz", 0.05}} {
+		cfg := sighted(t, "        "+watched, "", "    baud:", "    rate: "+c.device+"\n    baud:", rate, "  rate: "+c.loop+"\n  clock",
+			"baud: 921600", "baud: 3000000",
+			"inner_rate: 20 kHz", "inner_rate: 100 kHz", "{amplitude: 0.6 rad, frequency: 2.3 Hz}", "{amplitude: 0.6 rad, frequency: 1 Hz}",
+			"kd: 6 mN", "kd: 0.5 mN")
 		for i, want := range []float64{c.want, c.want, c.want, 5, max(0.1, c.want)} {
 			if got := cfg.Devices[0].Measure[i].Stale; got != want {
 				t.Errorf("loop %s, device %s: %s is stale after %g s, want %g", c.loop, c.device, cfg.Devices[0].Measure[i].Name, got, want)
@@ -70,28 +73,36 @@ func TestMayDrive(t *testing.T) {
 		want   string
 	}{
 		{"the demo", func(*Config) {}, ""},
-		{"position", func(c *Config) { c.Devices[0].Measure[0].Stale = 0 }, "devices.drive.measure[0].stale is 0: nobody would notice that motor.angle stopped"},
-		{"current under a limit", func(c *Config) { c.Devices[0].Measure[1].Stale = 0; c.Axes[0].Guard.RatedI = 0 }, "devices.drive.measure[1].stale is 0"},
-		{"current under a budget", func(c *Config) { c.Devices[0].Measure[1].Stale = 0; c.Axes[0].Guard.MaxCurrent = 0 }, "devices.drive.measure[1].stale is 0"},
+		{"position", func(c *Config) { c.Devices[0].Measure[0].Stale = 0 }, "devices.drive.measure[0].stale is 0: nobody would notice that " +
+			"motor.angle stopped"},
+		{"current under a limit", func(c *Config) { c.Devices[0].Measure[1].Stale = 0; c.Axes[0].Guard.RatedI = 0 },
+			"devices.drive.measure[1].stale is 0"},
+		{"current under a budget", func(c *Config) { c.Devices[0].Measure[1].Stale = 0; c.Axes[0].Guard.MaxCurrent = 0 },
+			"devices.drive.measure[1].stale is 0"},
 		{"current without either", func(c *Config) { c.Devices[0].Measure[1].Stale = 0; none(c) }, ""},
 		{"voltage", func(c *Config) { c.Devices[0].Measure[2].Stale = 0 }, ""},
 		{"temperature", func(c *Config) { c.Devices[0].Measure[3].Stale = 0 }, "devices.drive.measure[3].stale is 0"},
 		{"position, half a second", func(c *Config) { c.Devices[0].Measure[0].Stale = 0.5 }, ""},
-		{"position, more", func(c *Config) { c.Devices[0].Measure[0].Stale = 0.501 }, "devices.drive.measure[0].stale is 0.501 s: so long the drive would be energised blind when motor.angle stops coming; want at most 0.5 s, or leave stale out (0.02 s here)"},
+		{"position, more", func(c *Config) { c.Devices[0].Measure[0].Stale = 0.501 },
+			"devices.drive.measure[0].stale is 0.501 s: so long the drive would be energised blind when motor.angle stops coming; want at most " +
+				"0.5 s, or leave stale out (0.02 s here)"},
 		{"position of a device of 4 Hz, five samples", func(c *Config) { c.Devices[0].Rate, c.Devices[0].Measure[0].Stale = 4, 1.25 }, ""},
-		{"position of a device of 4 Hz, more", func(c *Config) { c.Devices[0].Rate, c.Devices[0].Measure[0].Stale = 4, 1.3 }, "want at most 1.25 s"},
+		{"position of a device of 4 Hz, more", func(c *Config) { c.Devices[0].Rate, c.Devices[0].Measure[0].Stale = 4, 1.3 },
+			"want at most 1.25 s"},
 		{"current under a limit, a minute", func(c *Config) { c.Devices[0].Measure[1].Stale = 60 }, "devices.drive.measure[1].stale is 60 s"},
 		{"current without a limit, a minute", func(c *Config) { c.Devices[0].Measure[1].Stale = 60; none(c) }, ""},
 		{"temperature, five seconds", func(c *Config) { c.Devices[0].Measure[3].Stale = 5 }, ""},
 		{"temperature, a minute", func(c *Config) { c.Devices[0].Measure[3].Stale = 60 }, "devices.drive.measure[3].stale is 60 s"},
 		{"hold for a second", func(c *Config) { c.Guard.HoldTime = 1 }, ""},
-		{"hold for more", func(c *Config) { c.Guard.HoldTime = 1.001 }, "guard.hold_time is 1.001 s: so long the drive would stay energised while a sensor is sick; want at most 1 s"},
+		{"hold for more", func(c *Config) { c.Guard.HoldTime = 1.001 }, "guard.hold_time is 1.001 s: so long the drive would stay energised " +
+			"while a sensor is sick; want at most 1 s"},
 		{"temperature without a limit", func(c *Config) { c.Devices[0].Measure[3].Stale = 0; c.Devices[0].Measure[3].Range = [2]float64{} }, ""},
 	} {
 		cfg := Demo()
 		c.change(cfg)
 		err := cfg.MayDrive()
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--dry-run")) {
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "--dry-run")) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -107,8 +118,10 @@ func TestHot(t *testing.T) {
 		{[]string{"range: [-40, 150]", "range: [-40, 150]\n        max: 110"}, 110},
 		{[]string{"range: [-40, 150]", "range: [-40, 150]\n        max: 383.15 K"}, 110},
 		{[]string{"        range: [-40, 150] ", "       "}, 0},
-		{[]string{"unit: degC\n        type: i16\n        scale: 0.01 degC", "unit: K\n        type: u16\n        scale: 0.01 K", "[-40, 150]", "[233, 423]"}, 423},
-		{[]string{"unit: degC\n        type: i16\n        scale: 0.01 degC", "unit: K\n        type: u16\n        scale: 0.01 K", "[-40, 150]", "[233, 423]\n        max: 110 degC"}, 383.15},
+		{[]string{"unit: degC\n        type: i16\n        scale: 0.01 degC", "unit: K\n        type: u16\n        scale: 0.01 K", "[-40, 150]",
+			"[233, 423]"}, 423},
+		{[]string{"unit: degC\n        type: i16\n        scale: 0.01 degC", "unit: K\n        type: u16\n        scale: 0.01 K", "[-40, 150]",
+			"[233, 423]\n        max: 110 degC"}, 383.15},
 	} {
 		cfg := sighted(t, c.changes...)
 		if got := cfg.Hot(&cfg.Devices[0], cfg.Devices[0].Measure[3]); got < c.want-1e-9 || got > c.want+1e-9 {
@@ -123,11 +136,13 @@ func TestHot(t *testing.T) {
 // An optional device that stays away holds nothing unless the file asks for it: a temperature on it is watched where it has a limit or a
 // time.
 func TestOptionalDeviceHoldsNothing(t *testing.T) {
-	const table = "  table:\n    port: virtual\n    required: %s\n    measure:\n      - {name: oven, unit: degC, type: i16, scale: 0.01%s}\n\n# ---- the axis"
+	const table = "  table:\n    port: virtual\n    required: %s\n    measure:\n      - {name: oven, unit: degC, type: i16, scale: " +
+		"0.01%s}\n\n# ---- the axis"
 	for _, c := range []struct {
 		required, keys string
 		want           float64
-	}{{"true", "", 5}, {"true", ", max: 80", 5}, {"false", "", 0}, {"false", ", max: 80", 5}, {"false", ", range: [-40, 150]", 5}, {"false", ", stale: 2 s", 2}, {"false", ", max: 80, stale: 2 s", 2}} {
+	}{{"true", "", 5}, {"true", ", max: 80", 5}, {"false", "", 0}, {"false", ", max: 80", 5}, {"false", ", range: [-40, 150]", 5},
+		{"false", ", stale: 2 s", 2}, {"false", ", max: 80, stale: 2 s", 2}} {
 		cfg := sighted(t, "\n# ---- the axis", fmt.Sprintf(table, c.required, c.keys))
 		if got := cfg.Devices[1].Measure[0].Stale; got != c.want {
 			t.Errorf("required %s%s: stale %g, want %g", c.required, c.keys, got, c.want)

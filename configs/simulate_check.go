@@ -66,7 +66,8 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 		r.Errorf("plant.spring", "plant.spring is missing or zero: the input draws the mass over it, in %s", c.Unit("N/m"))
 	}
 	if led && c.Control == nil && !r.HasProblem("control") {
-		r.Errorf("control", "control is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}", c.Unit("N/m"), c.Unit("N·s/m"))
+		r.Errorf("control", "control is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}", c.Unit("N/m"),
+			c.Unit("N·s/m"))
 	}
 	if k := c.Control; led && k != nil {
 		k.Quantity = cmp.Or(k.Quantity, "position")
@@ -124,7 +125,8 @@ func (c *Simulate) checkSignals(r *schema.Report) {
 // checkLoad wants a normal load for a law that takes its level from it, where the run has none; N0 will do.
 func (l *Law) checkLoad(r *schema.Report, why string) {
 	if l.NeedsNormal() {
-		r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but %s; give it as N0", l.path, l.Name, schema.Short(l.param("mu")), why)
+		r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but %s; give it as N0", l.path, l.Name,
+			schema.Short(l.param("mu")), why)
 	}
 }
 
@@ -182,7 +184,8 @@ func (c *Simulate) checkRun(r *schema.Report) {
 func (l *Law) advise(r *schema.Report) {
 	fs, fc := l.param("Fs"), l.param("Fc")
 	if fs < fc { // NaN: no such parameter
-		r.Warnf(l.path+".Fs", "%s: Fs, %s %s, lies below Fc, %s %s: this contact strengthens with speed; Fs is the total break-away level, not what is added to Fc",
+		r.Warnf(l.path+".Fs", "%s: Fs, %s %s, lies below Fc, %s %s: this contact strengthens with speed; Fs is the total break-away level, not "+
+			"what is added to Fc",
 			l.path, schema.Short(fs), r.UnitIn("N"), schema.Short(fc), r.UnitIn("N"))
 	}
 	ok, from := l.Model.Passive()

@@ -57,7 +57,8 @@ func LawNames() []string {
 func PublicLaw(name string) (Law, error) {
 	info, ok := friction.Find(name)
 	if !ok {
-		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, spelling.Hint(name, LawNames(), "known: "+strings.Join(LawNames(), ", ")))
+		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name,
+			spelling.Hint(name, LawNames(), "known: "+strings.Join(LawNames(), ", ")))
 	}
 	l := Law{Name: info.Name, Label: info.Name, Title: info.Title, Model: info.NewLaw(), path: "friction"}
 	l.Public = paramNames(l.Model)
@@ -90,7 +91,8 @@ func ChosenLaw(choice string) (Law, error) {
 		if len(known) == 0 {
 			return Law{}, fmt.Errorf("the friction law %s has no presets", name)
 		}
-		return Law{}, fmt.Errorf("the friction law %s has no preset %q%s, known: %s", name, preset, spelling.DidYouMean(preset, known), strings.Join(known, ", "))
+		return Law{}, fmt.Errorf("the friction law %s has no preset %q%s, known: %s", name, preset, spelling.DidYouMean(preset, known),
+			strings.Join(known, ", "))
 	}
 	l.Model, l.Label = model, choice
 	l.use(set)
@@ -235,7 +237,8 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		case k.Key == "backward":
 			failed = !backwardSide(w, key, k, value, name, ps, backward) || failed
 		case !isText || value.Type() == ast.NullType:
-			w.ErrorAt(key, k.Place(), "", "%s: want %s, got %s", key, map[bool]string{true: "a number", false: "a word"}[i >= 0], schema.KindName(value))
+			w.ErrorAt(key, k.Place(), "", "%s: want %s, got %s", key, map[bool]string{true: "a number", false: "a word"}[i >= 0],
+				schema.KindName(value))
 			failed = true
 		case k.Key == "label":
 			l.Label = s
@@ -287,7 +290,8 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		}
 	}
 	if len(missing) > 0 && !unclear {
-		w.ErrorAt(path+".law", at, cmp.Or(own, "defaults: public takes them from the public set"), "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
+		w.ErrorAt(path+".law", at, cmp.Or(own, "defaults: public takes them from the public set"), "%s: %s lacks %s", path, name,
+			strings.Join(missing, "; "))
 		return l, false
 	}
 	if failed {
@@ -322,7 +326,8 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 }
 
 // backwardSide reads the numbers of a law for v < 0 by their place among its parameters. What is not ok has been reported.
-func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node, law string, ps []engine.Param, to map[int]float64) (ok bool) {
+func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node, law string, ps []engine.Param,
+	to map[int]float64) (ok bool) {
 	m := w.Mapping(value)
 	if m == nil {
 		w.ErrorAt(path, e.Place(), "", "%s: want levels and viscosity for backward motion, {Fc: …}, got %s", path, schema.KindName(value))
@@ -331,7 +336,8 @@ func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node,
 	names := listOf(ps, func(p engine.Param) string { return p.Name })
 	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(friction.Sided, name) })
 	if len(known) == 0 {
-		w.ErrorAt(path, e.Place(), "", "%s: %s has none of %s, which alone may depend on the direction", path, law, strings.Join(friction.Sided, ", "))
+		w.ErrorAt(path, e.Place(), "", "%s: %s has none of %s, which alone may depend on the direction", path, law,
+			strings.Join(friction.Sided, ", "))
 		return false
 	}
 	ok = true

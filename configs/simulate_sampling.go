@@ -20,7 +20,8 @@ func (c *Simulate) checkSampling(r *schema.Report) {
 		r.Errorf(key, "%s: one row in %d steps, but the run has %s: none would be kept", key, every, schema.Short(steps))
 	}
 	if end := steps * c.Step; math.Abs(end-c.Duration) > 1e-6*c.Step && steps >= 1 {
-		r.Warnf("duration", "duration: %s s is no whole number of steps of %s s; the run ends at %.9g s", schema.Short(c.Duration), schema.Short(c.Step), end)
+		r.Warnf("duration", "duration: %s s is no whole number of steps of %s s; the run ends at %.9g s", schema.Short(c.Duration),
+			schema.Short(c.Step), end)
 	}
 	// the load of a step is that of its middle: half the rate of the steps is the highest frequency that can be told
 	limit := 0.5 / c.Step
@@ -32,7 +33,8 @@ func (c *Simulate) checkSampling(r *schema.Report) {
 			continue
 		}
 		if f, _ := reference.Fastest(s.gen); f > limit {
-			r.Warnf(s.key, "%s: %s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step below %s s", s.key, schema.Short(f), schema.Short(limit), short3(0.5/f))
+			r.Warnf(s.key, "%s: %s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step "+
+				"below %s s", s.key, schema.Short(f), schema.Short(limit), short3(0.5/f))
 		}
 	}
 	c.checkUnused(r)

@@ -13,13 +13,17 @@ func TestSamplingIsChecked(t *testing.T) {
 	for _, c := range []struct{ name, text, fails, warns string }{
 		{"nothing to say", ramp + lugre + "duration: 1 s\n", "", ""},
 		{"a whole number but for rounding", ramp + lugre + "duration: 0.3 s\n", "", ""},
-		{"a row a minute", ramp + lugre + "duration: 1 s\noutputs: {every: 60 s}\n", "outputs.every: one row in 60000 steps, but the run has 1000", ""},
+		{"a row a minute", ramp + lugre + "duration: 1 s\noutputs: {every: 60 s}\n",
+			"outputs.every: one row in 60000 steps, but the run has 1000", ""},
 		{"every 1001st step", ramp + lugre + "duration: 1 s\noutputs: {decimate: 1001}\n", "outputs.decimate: one row in 1001 steps", ""},
 		{"the last step only", ramp + lugre + "duration: 1 s\noutputs: {decimate: 1000}\n", "", ""},
 		{"a broken step", ramp + lugre + "duration: 1.0004 s\n", "", "the run ends at 1 s"},
-		{"5 kHz at 1 kHz", "input: {kind: sine, amplitude: 1 mm, frequency: 5 kHz}\n" + lugre + "duration: 1 s\n", "", "input: 5000 Hz is beyond half the rate of the steps, 500 Hz"},
-		{"a chirp that gets there", "input: {kind: chirp, amplitude: 1 mm, frequency: 1 Hz, frequency_end: 600 Hz, sweep: 1 s}\n" + lugre + "duration: 1 s\n", "", "input: 600 Hz"},
-		{"a fast load", ramp + "friction: {law: lugre, defaults: public, N0: 5 N}\nnormal: {kind: multisine, offset: 5 N, tones: [{amplitude: 1 N, frequency: 700 Hz}]}\nduration: 1 s\n", "", "normal: 700 Hz"},
+		{"5 kHz at 1 kHz", "input: {kind: sine, amplitude: 1 mm, frequency: 5 kHz}\n" + lugre + "duration: 1 s\n", "",
+			"input: 5000 Hz is beyond half the rate of the steps, 500 Hz"},
+		{"a chirp that gets there", "input: {kind: chirp, amplitude: 1 mm, frequency: 1 Hz, frequency_end: 600 Hz, " +
+			"sweep: 1 s}\n" + lugre + "duration: 1 s\n", "", "input: 600 Hz"},
+		{"a fast load", ramp + "friction: {law: lugre, defaults: public, N0: 5 N}\nnormal: {kind: multisine, offset: 5 N, tones: [{amplitude: " +
+			"1 N, frequency: 700 Hz}]}\nduration: 1 s\n", "", "normal: 700 Hz"},
 		{"an idle load", ramp + lugre + "normal: 5 N\nduration: 1 s\n", "", "normal: not used by lugre"},
 		{"a load that counts", ramp + "friction: [lugre, {law: coulomb, defaults: public, mu: 0.2}]\nnormal: 5 N\nduration: 1 s\n", "", ""},
 		{"an idle current", ramp + lugre + "current: 5 A\nduration: 1 s\n", "", "current: not used by lugre"},
@@ -75,7 +79,8 @@ func TestMissingParametersSayWhy(t *testing.T) {
 		t.Error(err)
 	}
 	_, _, err = SimulateBytes("x.yaml", []byte("axis: rotary\n"+rest+"friction: lugre\n"))
-	if err == nil || !strings.Contains(err.Error(), "lugre lacks sigma0") || !strings.Contains(err.Error(), "the public set is one of a linear axis") {
+	if err == nil || !strings.Contains(err.Error(), "lugre lacks sigma0") || !strings.Contains(err.Error(), "the public set is one of a "+
+		"linear axis") {
 		t.Error(err)
 	}
 }

@@ -61,7 +61,8 @@ func TestSimulateExamples(t *testing.T) {
 		t.Errorf("input at 3 s: %g m, %g m/s", x, v)
 	}
 	// σ2 ≥ σ1·(FS−FC)/FC = 158 N·s/m for the published set, and vd = √(2e)·FC/σ1 = 7.37 mm/s [theory §4.1]
-	if len(warnings) != 1 || !strings.Contains(warnings[0].Msg, "= 158 N·s/m") || !strings.Contains(warnings[0].Msg, "0.00737 m/s") || warnings[0].Line != 17 {
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Msg, "= 158 N·s/m") || !strings.Contains(warnings[0].Msg, "0.00737 m/s") ||
+		warnings[0].Line != 17 {
 		t.Errorf("warnings %+v", warnings)
 	}
 }
@@ -71,7 +72,8 @@ func TestSimulateExamples(t *testing.T) {
 func TestEveryLawCanBeWritten(t *testing.T) {
 	for _, info := range friction.Laws() {
 		t.Run(info.Name, func(t *testing.T) {
-			head := "version: 1\nplant: {kind: drawn-mass, mass: 1, spring: 100}\ninput: {kind: ramp, velocity: 0.1}\nnormal: 10\ncurrent: 1\nduration: 1\n"
+			head := "version: 1\nplant: {kind: drawn-mass, mass: 1, spring: 100}\ninput: {kind: ramp, velocity: 0.1}\nnormal: 10\ncurrent: " +
+				"1\nduration: 1\n"
 			c, _, err := SimulateBytes("x.yaml", []byte(head+"friction: "+info.Name+"\n"))
 			if err != nil {
 				t.Fatal(err)
@@ -121,31 +123,38 @@ func TestInputFollowsThePlant(t *testing.T) {
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "2 N", ""},
 		{"{kind: imposed-force, mass: 1 kg·m²}", "rotary", "2 mN·m", ""},
 		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4}}", "rotary", "{kind: step, amplitude: 12 V}", ""},
-		{"{kind: imposed-velocity}", "linear", "{kind: levels, rise: 1 ms, levels: [{value: 1 mm/s, hold: 1 s}, {value: 2 mm/s, hold: 1 s}]}", ""},
+		{"{kind: imposed-velocity}", "linear", "{kind: levels, rise: 1 ms, levels: [{value: 1 mm/s, hold: 1 s}, {value: 2 mm/s, hold: 1 s}]}",
+			""},
 
-		{"{kind: drawn-mass, mass: 1 kg, spring: 1 N/m}", "linear", "{kind: ramp, velocity: 1 N/s}", "input.velocity: 1 N/s is in N/s, want m/s (velocity)"},
+		{"{kind: drawn-mass, mass: 1 kg, spring: 1 N/m}", "linear", "{kind: ramp, velocity: 1 N/s}",
+			"input.velocity: 1 N/s is in N/s, want m/s (velocity)"},
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "{kind: ramp, rate: 5 m/s}", "want N/s"},
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "2 N·m", "input: 2 N·m is in N·m (torque or energy), want N (force)"},
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "{kind: file, file: x.csv}", "a file holds positions"},
-		{"{kind: imposed-force, mass: 1 kg}", "linear", "{kind: trapezoid, amplitude: 1 N, acceleration: 1}", "input.rate is missing: kind trapezoid needs the cruising speed"},
+		{"{kind: imposed-force, mass: 1 kg}", "linear", "{kind: trapezoid, amplitude: 1 N, acceleration: 1}",
+			"input.rate is missing: kind trapezoid needs the cruising speed"},
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "{kind: ramp, rate: 5, velocity: 5}", "leave one of them out"},
 		{"{kind: imposed-motion}", "linear", "{kind: file, file: nowhere.csv}", "nowhere.csv"},
-		{"{kind: imposed-velocity}", "linear", "{kind: levels, levels: [{value: 1 mm, hold: 1 s}]}", "input.levels[0].value: 1 mm is in m (length), want m/s"},
-		{"{kind: imposed-velocity}", "linear", "{kind: levels, rise: 2 s, levels: [{value: 1, hold: 1 s}, {value: 2}]}", "input.levels[0].hold: 1 s are over before the rise of 2 s is"},
+		{"{kind: imposed-velocity}", "linear", "{kind: levels, levels: [{value: 1 mm, hold: 1 s}]}",
+			"input.levels[0].value: 1 mm is in m (length), want m/s"},
+		{"{kind: imposed-velocity}", "linear", "{kind: levels, rise: 2 s, levels: [{value: 1, hold: 1 s}, {value: 2}]}",
+			"input.levels[0].hold: 1 s are over before the rise of 2 s is"},
 		{"{kind: imposed-velocity}", "linear", "{kind: levels, levels: [{value: 2}]}", "input.levels[0].hold: 0 s, want > 0"},
 		{"{kind: imposed-velocity}", "linear", "{kind: levels}", "input.levels is missing: kind levels needs at least one level"},
 		{"{kind: imposed-motion}", "linear", "[1, 2]", "want a number or a generator"},
 		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4}}", "linear", "1 V", "a motor turns"},
 		{"{kind: motor}", "rotary", "1 V", "plant.motor is missing"},
 		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4, brush_drop: 1 V}}", "rotary", "1 V", "drop_current is missing"},
-		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4, drop_current: 1 A}}", "rotary", "1 V", "plant.motor.drop_current: has no effect without brush_drop"},
+		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4, drop_current: 1 A}}", "rotary", "1 V",
+			"plant.motor.drop_current: has no effect without brush_drop"},
 		{"{kind: imposed-force}", "linear", "1 N", "plant.mass is missing or zero"},
 		{"{kind: drawn-mass, mass: 1 kg}", "linear", "1 m", "plant.spring is missing or zero"},
 		{"{kind: drawn-mas, mass: 1 kg}", "linear", "1 m", `did you mean "drawn-mass"?`},
 		{"{mass: 1 kg}", "linear", "1 m", "plant.kind is missing"},
 	} {
 		law := "{law: dahl, sigma0: 1e3, Fc: 1, exponent: 1}"
-		_, _, err := SimulateBytes("x.yaml", fmt.Appendf(nil, "version: 1\naxis: %s\nplant: %s\ninput: %s\nfriction: %s\nduration: 1 s\n", c.axis, c.plant, c.input, law))
+		_, _, err := SimulateBytes("x.yaml", fmt.Appendf(nil, "version: 1\naxis: %s\nplant: %s\ninput: %s\nfriction: %s\nduration: 1 s\n",
+			c.axis, c.plant, c.input, law))
 		switch {
 		case c.err == "" && err != nil:
 			t.Errorf("%s %s: %v", c.plant, c.input, err)
@@ -177,7 +186,8 @@ func TestSimulateErrors(t *testing.T) {
 		{"sigma0: 1e5 N/m", "sigma0: 1e16 N/m", 16, "friction.sigma0: 1e+16 N/m, want 1e-12 to 1e+15 N/m"},
 		{"sigma0: 1e5 N/m", "sigma0: nan", 16, "only finite numbers"},
 		{"sigma1: 316", "sigma1: -316", 17, "want ≥ 0 N·s/m"},
-		{"  Fc: 1 N\n  Fs: 1.5 N\n", "", 15, "friction: lugre lacks Fc (Coulomb friction, N); Fs (break-away friction (total, not the increment), N)"},
+		{"  Fc: 1 N\n  Fs: 1.5 N\n", "", 15, "friction: lugre lacks Fc (Coulomb friction, N); Fs (break-away friction (total, not the " +
+			"increment), N)"},
 		{"  vd: 0 ", "  # vd: 0 ", 15, "lugre lacks vd (velocity at which sigma1 has faded to 1/e; 0: it does not fade, m/s)"},
 		{"Fs: 1.5 N", "Fs: 0.5 N", 20, "warning: Fs, 0.5 N, lies below Fc, 1 N"},
 		{"Fs: 1.5 N", "Fs: 1.5 N\n  defaults: privat", 21, `friction.defaults: "privat" is not one of public`},
@@ -196,7 +206,8 @@ func TestSimulateErrors(t *testing.T) {
 		{"events: {", "outputs: {columns: [current]}\nevents: {", 28, "for a motor only"},
 		{"speed: 0.01 m/s", "speed: 0.01 m", 28, "events.speed: 0.01 m is in m (length), want m/s (velocity)"},
 		{"input: {kind: ramp, velocity: 0.1 m/s}", "", 0, "input is missing: the position of the far end of the spring"},
-		{"kind: ramp, velocity: 0.1 m/s", "kind: sine, amplitude: 1 mm, velocity: 0.1 m/s, frequency: 1 Hz", 24, "warning: input.velocity: not used by kind sine"},
+		{"kind: ramp, velocity: 0.1 m/s", "kind: sine, amplitude: 1 mm, velocity: 0.1 m/s, frequency: 1 Hz", 24,
+			"warning: input.velocity: not used by kind sine"},
 		{"kind: drawn-mass", "kind: imposed-motion", 11, "warning: plant.mass: not used by plant.kind imposed-motion"},
 	} {
 		if !strings.Contains(string(good), c.old) {
@@ -221,19 +232,22 @@ func TestSimulateErrors(t *testing.T) {
 
 // Two laws need two names; the same law with another label runs beside itself.
 func TestLabels(t *testing.T) {
-	text := "version: 1\nplant: {kind: imposed-velocity}\ninput: 1 m/s\nduration: 1 s\nfriction:\n  - dahl\n  - {law: dahl, label: stiff, defaults: public, sigma0: 5e4 N/m}\n"
+	text := "version: 1\nplant: {kind: imposed-velocity}\ninput: 1 m/s\nduration: 1 s\nfriction:\n  - dahl\n  - {law: dahl, label: stiff, " +
+		"defaults: public, sigma0: 5e4 N/m}\n"
 	c, _, err := SimulateBytes("x.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := c.Friction[1]; l.Label != "stiff" || l.param("sigma0") != 5e4 || slices.Contains(l.Public, "sigma0") || !slices.Contains(l.Public, "Fc") {
+	if l := c.Friction[1]; l.Label != "stiff" || l.param("sigma0") != 5e4 || slices.Contains(l.Public, "sigma0") ||
+		!slices.Contains(l.Public, "Fc") {
 		t.Errorf("%+v", l)
 	}
 	_, _, err = SimulateBytes("x.yaml", []byte(strings.Replace(text, "label: stiff, ", "", 1)))
 	if err == nil || !strings.Contains(err.Error(), `x.yaml:7:5: friction[1]: two laws are called "dahl"`) {
 		t.Errorf("%v", err)
 	}
-	if _, _, err = SimulateBytes("x.yaml", []byte("version: 1\naxis: rotary\nplant: {kind: imposed-velocity}\ninput: 1\nduration: 1\nfriction: dahl\n")); err == nil || !strings.Contains(err.Error(), "dahl lacks sigma0") {
+	if _, _, err = SimulateBytes("x.yaml", []byte("version: 1\naxis: rotary\nplant: {kind: imposed-velocity}\ninput: 1\nduration: "+
+		"1\nfriction: dahl\n")); err == nil || !strings.Contains(err.Error(), "dahl lacks sigma0") {
 		t.Errorf("the public set on a rotary axis: %v", err)
 	}
 }
@@ -242,14 +256,18 @@ func TestLabels(t *testing.T) {
 func TestControlledMass(t *testing.T) {
 	const head = "version: 1\nname: x\nstep: 1 ms\nduration: 1 s\n"
 	for _, c := range []struct{ text, want string }{
-		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm\ncontrol: {kp: 3 N/mm, ki: 4 N/(m·s), kd: 6 N·s/m, dead_zone: 1 mm, limit: 2 N, period: 2 ms}\n", ""},
-		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm/s\ncontrol: {of: velocity, kp: 3 N·s/m, ki: 4 N/m, dead_zone: 1 mm/s}\n", ""},
-		{"axis: rotary\nplant: {kind: controlled-mass, mass: 1 kg·m²}\nfriction: {law: coulomb, Fc: 1 N·m}\ninput: 10 deg\ncontrol: {kp: 3 N·m/rad, ki: 4 N·m/(rad·s), kd: 6 N·m·s}\n", ""},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm\ncontrol: {kp: 3 N/mm, ki: 4 N/(m·s), kd: 6 N·s/m, " +
+			"dead_zone: 1 mm, limit: 2 N, period: 2 ms}\n", ""},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm/s\ncontrol: {of: velocity, kp: 3 N·s/m, ki: 4 N/m, " +
+			"dead_zone: 1 mm/s}\n", ""},
+		{"axis: rotary\nplant: {kind: controlled-mass, mass: 1 kg·m²}\nfriction: {law: coulomb, Fc: 1 N·m}\ninput: 10 deg\ncontrol: {kp: 3 " +
+			"N·m/rad, ki: 4 N·m/(rad·s), kd: 6 N·m·s}\n", ""},
 		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\n", "control is missing"},
 		{"plant: {kind: controlled-mass}\nfriction: lugre\ninput: 1 m\ncontrol: {kp: 1}\n", "plant.mass is missing"},
 		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\ncontrol: {of: velocity, kp: 1}\n", "m/s"},
 		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\ncontrol: {kp: 3 N·s/m}\n", "N/m"},
-		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m/s\ncontrol: {of: velocity, kp: 1, kd: 1}\n", "no derivative gain"},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m/s\ncontrol: {of: velocity, kp: 1, kd: 1}\n",
+			"no derivative gain"},
 		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\ncontrol: {kp: 1, period: 1.5 ms}\n", "whole number of steps"},
 		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\ncontrol: {kp: 0}\n", "all gains are zero"},
 		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\nscheme: explicit\ncontrol: {kp: 1}\n", "midpoint or implicit"},
@@ -267,11 +285,13 @@ func TestControlledMass(t *testing.T) {
 			}
 		}
 	}
-	f, _, err := SimulateBytes("x.yaml", []byte(head+"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm\ncontrol: {kp: 3 N/mm, ki: 4 N/(m·s), kd: 6 N·s/m, dead_zone: 1 mm, limit: 2 N, period: 2 ms}\n"))
+	f, _, err := SimulateBytes("x.yaml", []byte(head+"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm\ncontrol: "+
+		"{kp: 3 N/mm, ki: 4 N/(m·s), kd: 6 N·s/m, dead_zone: 1 mm, limit: 2 N, period: 2 ms}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := f.Control.Spec(), (experiment.Control{PID: control.PID{Kp: 3000, Ki: 4, Kd: 6, Limit: 2, DeadZone: 1e-3}, Period: 2e-3}); got != want {
+	if got, want := f.Control.Spec(), (experiment.Control{PID: control.PID{Kp: 3000, Ki: 4, Kd: 6, Limit: 2, DeadZone: 1e-3},
+		Period: 2e-3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -279,7 +299,8 @@ func TestControlledMass(t *testing.T) {
 // A preset stands in for the parameters that a file leaves out, and the others are public; what stands in the file wins.
 func TestPresets(t *testing.T) {
 	file := func(law string) (*Simulate, error) {
-		c, _, err := SimulateBytes("x.yaml", []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 100 N/m}\nfriction: "+law+"\ninput: {kind: ramp, velocity: 0.1 m/s}\nstep: 1 ms\nduration: 1 s\n"))
+		c, _, err := SimulateBytes("x.yaml", []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 100 "+
+			"N/m}\nfriction: "+law+"\ninput: {kind: ramp, velocity: 0.1 m/s}\nstep: 1 ms\nduration: 1 s\n"))
 		return c, err
 	}
 	c, err := file("{law: state-variable, defaults: boundary-lubricant, N0: 10 N, L: 20 µm}")
@@ -287,20 +308,24 @@ func TestPresets(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := c.Friction[0]
-	if got := *l.Model.(*friction.StateVariable); got != (friction.StateVariable{Mu0: 0.5, V0: 1e-3, A: 1.1e-3, B: 4e-3, L: 20e-6, N0: 10, Veps: 1e-9}) {
+	if got := *l.Model.(*friction.StateVariable); got != (friction.StateVariable{Mu0: 0.5, V0: 1e-3, A: 1.1e-3, B: 4e-3, L: 20e-6, N0: 10,
+		Veps: 1e-9}) {
 		t.Errorf("%+v", got)
 	}
-	if !slices.Equal(l.Set, []string{"A", "B"}) || !slices.Equal(l.Public, []string{"mu0", "v0", "veps"}) || l.Preset.Name != "boundary-lubricant" {
+	if !slices.Equal(l.Set, []string{"A", "B"}) || !slices.Equal(l.Public, []string{"mu0", "v0", "veps"}) ||
+		l.Preset.Name != "boundary-lubricant" {
 		t.Errorf("%v of %s, %v public", l.Set, l.Preset.Name, l.Public)
 	}
-	if _, err := file("{law: state-variable, defaults: boundary-lubricants}"); err == nil || !strings.Contains(err.Error(), "dry-steel, paraffin-oil, boundary-lubricant") {
+	if _, err := file("{law: state-variable, defaults: boundary-lubricants}"); err == nil ||
+		!strings.Contains(err.Error(), "dry-steel, paraffin-oil, boundary-lubricant") {
 		t.Errorf("%v", err)
 	}
 	if _, err := file("{law: lugre, defaults: dry-steel}"); err == nil || !strings.Contains(err.Error(), "is not one of public") {
 		t.Errorf("a preset of another law: %v", err)
 	}
 	// table 6.4, in µm and thousandths
-	for choice, want := range map[string][3]float64{"state-variable:dry-steel": {2.8, 9.4, 64.7}, "state-variable:paraffin-oil": {0, 11.1, 22.4}, "state-variable:boundary-lubricant": {1.1, 4.0, 19.2}} {
+	for choice, want := range map[string][3]float64{"state-variable:dry-steel": {2.8, 9.4, 64.7},
+		"state-variable:paraffin-oil": {0, 11.1, 22.4}, "state-variable:boundary-lubricant": {1.1, 4.0, 19.2}} {
 		l, err := ChosenLaw(choice)
 		if err != nil {
 			t.Fatal(err)
@@ -313,7 +338,8 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s cannot be completed", choice)
 		}
 	}
-	for choice, want := range map[string]string{"state-variable:dry": "known: dry-steel", "lugre:dry-steel": "no presets", "lugr:x": "did you mean"} {
+	for choice, want := range map[string]string{"state-variable:dry": "known: dry-steel", "lugre:dry-steel": "no presets",
+		"lugr:x": "did you mean"} {
 		if _, err := ChosenLaw(choice); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", choice, err, want)
 		}
@@ -322,7 +348,8 @@ func TestPresets(t *testing.T) {
 
 // Whatever stands in a file, the loader answers; a file without problems has laws and an input.
 func FuzzSimulate(f *testing.F) {
-	for _, name := range []string{"stick-slip.yaml", "compare-laws.yaml", "presliding.yaml", "motor-coast.yaml", "motor-start.yaml", "hunting.yaml"} {
+	for _, name := range []string{"stick-slip.yaml", "compare-laws.yaml", "presliding.yaml", "motor-coast.yaml", "motor-start.yaml",
+		"hunting.yaml"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)
@@ -350,12 +377,15 @@ func FuzzSimulate(f *testing.F) {
 // A law that takes its level from the normal load needs one; a law whose numbers belong to a nominal load does not.
 func TestNormalLoadIsAskedFor(t *testing.T) {
 	file := func(law string) []byte {
-		return []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 100 N/m}\nfriction: " + law + "\ninput: {kind: ramp, velocity: 0.1 m/s}\nstep: 1 ms\nduration: 1 s\n")
+		return []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 100 N/m}\nfriction: " + law + "\ninput: {kind: ramp, " +
+			"velocity: 0.1 m/s}\nstep: 1 ms\nduration: 1 s\n")
 	}
-	if _, _, err := SimulateBytes("x.yaml", file("{law: coulomb, mu: 0.2, Fc: 0 N}")); err == nil || !strings.Contains(err.Error(), "normal is not given") {
+	if _, _, err := SimulateBytes("x.yaml", file("{law: coulomb, mu: 0.2, Fc: 0 N}")); err == nil ||
+		!strings.Contains(err.Error(), "normal is not given") {
 		t.Errorf("coulomb with mu and without load: %v", err)
 	}
-	for _, law := range []string{"{law: coulomb, mu: 0.2, N0: 10 N, Fc: 0 N}", "state-variable", "graphite-brush", "{law: lugre, defaults: public, N0: 10 N}"} {
+	for _, law := range []string{"{law: coulomb, mu: 0.2, N0: 10 N, Fc: 0 N}", "state-variable", "graphite-brush",
+		"{law: lugre, defaults: public, N0: 10 N}"} {
 		if _, _, err := SimulateBytes("x.yaml", file(law)); err != nil {
 			t.Errorf("%s: %v", law, err)
 		}

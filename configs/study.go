@@ -146,7 +146,8 @@ func (c *Study) Check(r *schema.Report) {
 		r.Errorf("design.runs", "design.runs is missing: how many settings of the factors")
 	}
 	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.HasProblem("design.seed_path") {
-		r.Errorf("design.replicates", "design.replicates: %d runs of every setting would be the same run; name the key of the seed in design.seed_path", d.Replicates)
+		r.Errorf("design.replicates", "design.replicates: %d runs of every setting would be the same run; name the key of the seed in "+
+			"design.seed_path", d.Replicates)
 	}
 	if d.Kind == study.Bootstrap && len(c.Vary) > 0 && !r.HasProblem("vary") {
 		r.Errorf("vary", "vary: a bootstrap varies the recordings alone; leave it out")

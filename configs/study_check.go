@@ -72,7 +72,8 @@ func CheckSimulation(name string, data []byte) (s Simulation, err error) {
 		s.Ball, s.Warnings, err = BallRunBytes(name, data)
 	case IdentifyFile:
 		if s.Identify, s.Warnings, err = identifyBytes(name, data); err == nil && s.Identify.TimeLimit > 0 {
-			err = &schema.Errors{List: []schema.Problem{{File: name, Path: "time_limit", Msg: "time_limit: the results of a study must not depend on how fast the machine is; leave it out"}}}
+			err = &schema.Errors{List: []schema.Problem{{File: name, Path: "time_limit",
+				Msg: "time_limit: the results of a study must not depend on how fast the machine is; leave it out"}}}
 		}
 	case MachineFitFile:
 		s.MachineFit, s.Warnings, err = MachineFitBytes(name, data)
@@ -81,7 +82,8 @@ func CheckSimulation(name string, data []byte) (s Simulation, err error) {
 	case BallFitFile:
 		s.BallFit, s.Warnings, err = BallFitBytes(name, data)
 	default:
-		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file for hil simulate or hil identify: it has neither plant and input nor system, machine, manipulator, ball or data"}}}
+		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file for hil simulate or hil identify: it has neither plant " +
+			"and input nor system, machine, manipulator, ball or data"}}}
 	}
 	return s, err
 }

@@ -28,7 +28,8 @@ func (c *Study) checkIslands(r *schema.Report) {
 	if d.Rounds < 1 && !r.HasProblem("design.rounds") {
 		r.Errorf("design.rounds", "design.rounds: %d, want at least 1", d.Rounds)
 	}
-	for key, given := range map[string]bool{"vary": len(c.Vary) > 0, "design.replicates": d.Replicates > 1, "design.seed_path": len(d.SeedPath) > 0} {
+	for key, given := range map[string]bool{"vary": len(c.Vary) > 0, "design.replicates": d.Replicates > 1,
+		"design.seed_path": len(d.SeedPath) > 0} {
 		if given && !r.HasProblem(key) {
 			r.Errorf(key, "%s: islands are one evolution, in which nothing else varies; leave it out", key)
 		}

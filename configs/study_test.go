@@ -91,7 +91,8 @@ func TestChangesByPath(t *testing.T) {
 		{"f.x", "", `f is "word" in the file`},
 		{"a[0]", "", "a is a section, no list"},
 		{"g[0].x", "", "the file has no list g"},
-		{"", "", "is no path"}, {"a..b", "", "is no path"}, {"a.c[x]", "", "is no path"}, {"a.c[0", "", "is no path"}, {"a.c[-1]", "", "is no path"}, {"a.c[0]d", "", "is no path"},
+		{"", "", "is no path"}, {"a..b", "", "is no path"}, {"a.c[x]", "", "is no path"}, {"a.c[0", "", "is no path"},
+		{"a.c[-1]", "", "is no path"}, {"a.c[0]d", "", "is no path"},
 	} {
 		got, err := root.WithValue(c.path, schema.Bare("7"))
 		switch {
@@ -116,7 +117,8 @@ func TestFactorsKeepTheirUnits(t *testing.T) {
 		text, unit string
 		value      float64
 	}{
-		{"10 mm", "m", 0.01}, {"0.3 mN·m", "N·m", 0.0003}, {"5", "", 5}, {"12 %", "%", 12}, {"40 degC", "degC", 40}, {"60 rpm", "rad/s", 6.283185307179587}, {"1.5 kHz", "Hz", 1500}, {"-2e-3 rad", "rad", -0.002},
+		{"10 mm", "m", 0.01}, {"0.3 mN·m", "N·m", 0.0003}, {"5", "", 5}, {"12 %", "%", 12}, {"40 degC", "degC", 40},
+		{"60 rpm", "rad/s", 6.283185307179587}, {"1.5 kHz", "Hz", 1500}, {"-2e-3 rad", "rad", -0.002},
 	} {
 		n, err := studyNumber(c.text)
 		if err != nil || n.Unit != c.unit || n.Value != c.value {
@@ -158,7 +160,8 @@ func TestStudyMakesFiles(t *testing.T) {
 	if s.Friction[0].param("Fs") != 1.25 || s.Duration != 2 {
 		t.Errorf("%s", data)
 	}
-	if c.Vary[0].Unit() != "N" || c.Vary[0].Range.Hi != 2 || !c.Vary[1].Words() || c.Vary[1].Text(0) != "lugre" || c.Vary[2].Numbers()[1] != 2 {
+	if c.Vary[0].Unit() != "N" || c.Vary[0].Range.Hi != 2 || !c.Vary[1].Words() || c.Vary[1].Text(0) != "lugre" ||
+		c.Vary[2].Numbers()[1] != 2 {
 		t.Errorf("%+v", c.Vary)
 	}
 	if c.BaseName() != "dir/s.yaml" || c.Folder() != filepath.Join("runs", "s") {
@@ -175,7 +178,8 @@ func TestBadStudies(t *testing.T) {
 	}{
 		{"unknown path", "path: friction.Fs", "path: friction.Fz", []string{`s.yaml:8:12: vary[0].path: unknown key "Fz"`}},
 		{"unknown section", "path: duration", "path: druation", []string{`vary[2].path: unknown key "druation" (did you mean "duration"?)`}},
-		{"wrong unit", "[1.1 N, 2000 mN]", "[1.1 V, 2000 mV]", []string{"s.yaml:8:5: vary[0]: friction.Fs: 1.1 V is in V (voltage), want N (force)"}},
+		{"wrong unit", "[1.1 N, 2000 mN]", "[1.1 V, 2000 mV]", []string{"s.yaml:8:5: vary[0]: friction.Fs: 1.1 V is in V (voltage), want N " +
+			"(force)"}},
 		{"two units", "[1.1 N, 2000 mN]", "[1.1 N, 2000 mV]", []string{"vary[0].range: the ends are in different units, N and V"}},
 		{"unit and none", "[1.1 N, 2000 mN]", "[1.1, 2000 mN]", []string{"the ends are in different units, a plain number and N"}},
 		{"out of range", "values: [1, 2]", "values: [1, -2]", []string{"vary[2]: duration: -2 s, want > 0"}},
@@ -190,7 +194,8 @@ func TestBadStudies(t *testing.T) {
 		{"twice", "path: duration", "path: friction.Fs", []string{"vary[2].path: friction.Fs is varied twice"}},
 		{"no runs", "design: {runs: 10}", "design: {}", []string{"design.runs is missing"}},
 		{"kind", "runs: 10", "runs: 10, kind: latin", []string{`"latin" is not one of latin-hypercube, grid, random, sobol, list`}},
-		{"grid with runs", "runs: 10", "runs: 10, kind: grid", []string{"kind grid counts its own runs", "vary[0].levels: 0, a grid takes at least 2"}},
+		{"grid with runs", "runs: 10", "runs: 10, kind: grid", []string{"kind grid counts its own runs", "vary[0].levels: 0, a grid takes at " +
+			"least 2"}},
 		{"replicates without seed", "runs: 10", "runs: 10, replicates: 3", []string{"would be the same run; name the key of the seed"}},
 		{"seed path", "runs: 10", "runs: 10, seed_path: sead", []string{`design.seed_path: unknown key "sead"`}},
 		{"bad base", "input: 0.1 m/s", "input: 0.1 N", []string{"s.yaml:5:10: base: input: 0.1 N is in N (force), want m/s (velocity)"}},
@@ -198,16 +203,21 @@ func TestBadStudies(t *testing.T) {
 		{"set", "vary:", "set: {stp: 1}\nvary:", []string{`set.stp: unknown key "stp"`}},
 		{"into a word", "path: duration", "path: duration.x", []string{`duration is "1 s" in the file, it has no keys`}},
 		{"no list", "path: friction.Fs", `path: "friction[0].Fs"`, []string{"friction is a section, no list"}},
-		{"no base file", "base:\n  plant", "base: not-there.yaml\nx:\n  plant", []string{"base: there is no file not-there.yaml", `unknown key "x"`}},
+		{"no base file", "base:\n  plant", "base: not-there.yaml\nx:\n  plant", []string{"base: there is no file " +
+			"not-there.yaml", `unknown key "x"`}},
 		{"figure", "design:", "figures: [{name: a/b, kind: scatter}]\ndesign:", []string{`figures[0].name: "a/b"`}},
 		{"list of ranges", "runs: 10", "kind: list", []string{"vary[0].range: a list takes values"}},
 		{"list with runs", "runs: 10", "runs: 10, kind: list", []string{"kind list counts its own runs"}},
 		{"no such files", "values: [1, 2]", "files: none-*.csv", []string{"vary[2].files: there is no file none-*.csv"}},
-		{"files and values", "values: [1, 2]", "values: [1, 2], files: none-*.csv", []string{"vary[2]: want a range, values or files, one of the three"}},
+		{"files and values", "values: [1, 2]", "values: [1, 2], files: none-*.csv",
+			[]string{"vary[2]: want a range, values or files, one of the three"}},
 		{"no such records", "vary:", "records: none-*.csv\nvary:", []string{"records: there is no file none-*.csv"}},
-		{"bootstrap of a simulation", "runs: 10", "runs: 10, kind: bootstrap", []string{"a bootstrap varies the recordings alone", "name them in records"}},
-		{"islands of a simulation", "runs: 10", "kind: islands, islands: 2, rounds: 3", []string{"vary: islands are one evolution", "design.kind: islands are those of an evolution: want a base for hil identify"}},
-		{"islands elsewhere", "runs: 10", "runs: 10, islands: 2", []string{"design.islands: of kind islands only, and design.kind is latin-hypercube"}},
+		{"bootstrap of a simulation", "runs: 10", "runs: 10, kind: bootstrap", []string{"a bootstrap varies the recordings alone", "name them " +
+			"in records"}},
+		{"islands of a simulation", "runs: 10", "kind: islands, islands: 2, rounds: 3",
+			[]string{"vary: islands are one evolution", "design.kind: islands are those of an evolution: want a base for hil identify"}},
+		{"islands elsewhere", "runs: 10", "runs: 10, islands: 2", []string{"design.islands: of kind islands only, and design.kind is " +
+			"latin-hypercube"}},
 		{"several at once", "path: friction.Fs", "path: friction.Fz, scale: lin", []string{"vary[0]", `"lin" is not one of`}},
 	} {
 		text := strings.Replace(inlineStudy, c.old, c.new, 1)
@@ -259,8 +269,10 @@ func TestBuiltInStudies(t *testing.T) {
 
 // A limit of time would make results depend on the machine.
 func TestStudyRefusesTimeLimits(t *testing.T) {
-	text := "version: 1\nname: s\nbase:\n  data: {file: a.csv, columns: {time: {name: t, unit: s}, position: {name: x, unit: m}, force: {name: F, unit: N}}}\n  time_limit: 3 s\nvary: [{path: filter.cutoff, values: [10 Hz, 20 Hz]}]\ndesign: {kind: list}\n"
-	if _, _, err := StudyBytes("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "must not depend on how fast the machine is") {
+	text := "version: 1\nname: s\nbase:\n  data: {file: a.csv, columns: {time: {name: t, unit: s}, position: {name: x, unit: m}, force: " +
+		"{name: F, unit: N}}}\n  time_limit: 3 s\nvary: [{path: filter.cutoff, values: [10 Hz, 20 Hz]}]\ndesign: {kind: list}\n"
+	if _, _, err := StudyBytes("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "must not depend on how fast the "+
+		"machine is") {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := StudyBytes("s.yaml", []byte(strings.Replace(text, "  time_limit: 3 s\n", "", 1))); err != nil {
@@ -270,8 +282,10 @@ func TestStudyRefusesTimeLimits(t *testing.T) {
 
 // An evolution on islands has its islands, its generations and its seed in the file to identify.
 func TestStudyOfIslands(t *testing.T) {
-	const text = "version: 1\nname: s\nbase:\n  data: {file: a.csv, columns: {time: {name: t, unit: s}, position: {name: x, unit: m}, force: {name: F, unit: N}}}\n" +
-		"  method: [aep, lm]\n  model: {law: coulomb, output: position, drive: force}\n  aep: {migrate: 7, members: 9}\n  seed: 4\ndesign: {kind: islands, islands: 3, rounds: 5}\n"
+	const text = "version: 1\nname: s\nbase:\n  data: {file: a.csv, columns: {time: {name: t, unit: s}, position: {name: x, unit: m}, " +
+		"force: {name: F, unit: N}}}\n" +
+		"  method: [aep, lm]\n  model: {law: coulomb, output: position, drive: force}\n  aep: {migrate: 7, members: 9}\n  seed: 4\ndesign: " +
+		"{kind: islands, islands: 3, rounds: 5}\n"
 	c, _, err := StudyBytes("s.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -293,14 +307,16 @@ func TestStudyOfIslands(t *testing.T) {
 		{"islands: 3", "islands: 1", "design.islands: 1, want at least 2 populations"},
 		{"rounds: 5", "rounds: 0", "design.rounds: 0, want at least 1"},
 		{"islands: 3", "islands: 1001", "design.islands: 1001"},
-		{"[aep, lm]\n  model: {law: coulomb, output: position, drive: force}\n  aep: {migrate: 7, members: 9}", "[regress]", "whose method has aep, once"},
+		{"[aep, lm]\n  model: {law: coulomb, output: position, drive: force}\n  aep: {migrate: 7, members: 9}", "[regress]",
+			"whose method has aep, once"},
 		{"[aep, lm]", "[aep, lm, aep]", "whose method has aep, once"},
 		{"rounds: 5", "rounds: 5, runs: 7", "kind islands counts its own runs"},
 		{"rounds: 5", "rounds: 5, replicates: 2", "design.replicates: 2 runs of every setting"},
 		{"migrate: 7", "migrate: 0", "aep.migrate"},
 		{"migrate: 7", "migrate: 900000", "design.rounds: aep.generations: 4500001"},
 	} {
-		if _, _, err := StudyBytes("s.yaml", []byte(strings.Replace(text, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := StudyBytes("s.yaml", []byte(strings.Replace(text, c.old, c.new, 1))); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want …%s…", c.new, err, c.want)
 		}
 	}

@@ -160,7 +160,8 @@ func (g *StudyRange) DecodeNode(w *schema.Walker, path string, e schema.Entry, _
 
 func (g *StudyRange) Shape() *schema.Object {
 	end := schema.AnyOf(schema.Typed("number"), schema.Typed("string").Set("pattern", schema.NumberPattern))
-	return schema.AnyOf(schema.Typed("array").Set("items", end).Set("minItems", 2).Set("maxItems", 2), schema.Typed("string").Set("pattern", schema.RangePattern))
+	return schema.AnyOf(schema.Typed("array").Set("items", end).Set("minItems", 2).Set("maxItems", 2),
+		schema.Typed("string").Set("pattern", schema.RangePattern))
 }
 
 // readValues finds out whether the values of a factor are numbers.

@@ -26,7 +26,8 @@ func Tables(defaults any) string {
 // motions is the table of the kinds of a reference.
 func motions() string {
 	var b strings.Builder
-	b.WriteString("\n## Kinds of motion\n\nof `reference`, and of a generator in a file to simulate; every kind takes `offset` and `fade`.\n\n| kind | must have | may have | such as |\n|---|---|---|---|\n")
+	b.WriteString("\n## Kinds of motion\n\nof `reference`, and of a generator in a file to simulate; every kind takes `offset` and " +
+		"`fade`.\n\n| kind | must have | may have | such as |\n|---|---|---|---|\n")
 	for _, s := range reference.Shapes {
 		var needs []string
 		for _, n := range s.Needs {
@@ -40,9 +41,12 @@ func motions() string {
 // laws is the table of the laws of friction.
 func laws() string {
 	var b strings.Builder
-	b.WriteString("\n## Laws of friction\n\nof `friction: {law: NAME, …}` in axes and in `virtual`: all parameters are to be given but those in brackets, which are 0 if left out.\n" +
-		"Those named under *backward* may have numbers of their own for v < 0. Every law serves the compensations `feedforward` and `feedforward-static`; those that\n" +
-		"do not yield before they slide are refused by the ones that follow the measured motion, where the sign of a speed would be positive feedback.\n\n" +
+	b.WriteString("\n## Laws of friction\n\nof `friction: {law: NAME, …}` in axes and in `virtual`: all parameters are to be given but " +
+		"those in brackets, which are 0 if left out.\n" +
+		"Those named under *backward* may have numbers of their own for v < 0. Every law serves the compensations `feedforward` and " +
+		"`feedforward-static`; those that\n" +
+		"do not yield before they slide are refused by the ones that follow the measured motion, where the sign of a speed would be positive " +
+		"feedback.\n\n" +
 		"| law | parameters | backward | follows the measured motion |\n|---|---|---|---|\n")
 	for _, i := range friction.Laws() {
 		var params, sided []string

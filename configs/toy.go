@@ -47,7 +47,8 @@ func (c *Toy) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema
 				at = k.Place()
 			}
 		}
-		w.ErrorAt(path+".kind", at, spelling.Hint(c.Kind, toyNames(), "known: "+strings.Join(toyNames(), ", ")), "%s.kind: there is no toy %q", path, c.Kind)
+		w.ErrorAt(path+".kind", at, spelling.Hint(c.Kind, toyNames(), "known: "+strings.Join(toyNames(), ", ")), "%s.kind: there is no toy %q",
+			path, c.Kind)
 		return
 	}
 	values := make([]float64, len(info.Params()))
@@ -102,5 +103,6 @@ func (c *Toy) EmitNode(e *schema.Emitter, indent int) {
 // Shape describes the section to editors: the kind, and numbers by names that depend on it.
 func (c *Toy) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"), schema.Typed("object"))
-	return schema.Typed("object").Set("properties", new(schema.Object).Set("kind", schema.Typed("string").Set("enum", toyNames()))).Set("required", []string{"kind"}).Set("additionalProperties", number)
+	return schema.Typed("object").Set("properties", new(schema.Object).Set("kind",
+		schema.Typed("string").Set("enum", toyNames()))).Set("required", []string{"kind"}).Set("additionalProperties", number)
 }

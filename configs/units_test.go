@@ -57,7 +57,8 @@ func TestUnitsOfAxesHavePartners(t *testing.T) {
 					t.Errorf("%s: %v", p, err)
 				}
 			}
-			angular := strings.HasPrefix(f.Unit, referenceTag) || strings.Contains(f.Unit, "rad") || strings.Contains(f.Unit, "N·m") || strings.Contains(f.Unit, "kg")
+			angular := strings.HasPrefix(f.Unit, referenceTag) || strings.Contains(f.Unit, "rad") || strings.Contains(f.Unit, "N·m") ||
+				strings.Contains(f.Unit, "kg")
 			switch {
 			case strings.HasSuffix(p, ".phase"):
 				angles++
@@ -82,8 +83,10 @@ func TestUnitsOfAxesHavePartners(t *testing.T) {
 // linearFile is an axis that moves along a line, with a voice coil: {number, unit} of some of its keys, in the units of such an axis.
 func linearFile(change map[string]string) string {
 	keys := map[string]string{
-		"count": "{name: carriage.position, unit: m, type: i32, scale: 1 µm}", "inertia": "0.4 kg", "K": "12 N/A", "Fc": "1 N", "sigma0": "1e5 N/m", "sigma1": "300 N·s/m", "vs": "1 mm/s",
-		"effort_walk": "2 N/√s", "position_noise": "1 µm", "amplitude": "20 mm", "kp": "2 kN/m", "kd": "60 N·s/m", "limit": "20 N", "max_speed": "1 m/s", "max_error": "5 mm",
+		"count": "{name: carriage.position, unit: m, type: i32, scale: 1 µm}", "inertia": "0.4 kg", "K": "12 N/A", "Fc": "1 N",
+		"sigma0": "1e5 N/m", "sigma1": "300 N·s/m", "vs": "1 mm/s",
+		"effort_walk": "2 N/√s", "position_noise": "1 µm", "amplitude": "20 mm", "kp": "2 kN/m", "kd": "60 N·s/m", "limit": "20 N",
+		"max_speed": "1 m/s", "max_error": "5 mm",
 		"dead_band": "1 mm", "comp_limit": "3 N", "phase": "90 deg",
 	}
 	for k, v := range change {
@@ -131,7 +134,8 @@ func TestLinearAxis(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := c.Axes[0]
-	if a.Motor.J != 0.4 || a.Motor.K != 12 || a.Control.Kp != 2000 || a.Reference.Tones[0].Amplitude != 0.02 || a.Guard.MaxError != 0.005 || a.Estimator.PositionNoise != 1e-6 {
+	if a.Motor.J != 0.4 || a.Motor.K != 12 || a.Control.Kp != 2000 || a.Reference.Tones[0].Amplitude != 0.02 || a.Guard.MaxError != 0.005 ||
+		a.Estimator.PositionNoise != 1e-6 {
 		t.Errorf("%+v", a)
 	}
 	// what is in force says its units and loads again
@@ -139,7 +143,8 @@ func TestLinearAxis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"J: 0.4 # kg\n", "kp: 2000 # N/m\n", "effort_walk: 2 # N/√s\n", "amplitude: 0.02 # m\n", "max_speed: 1 # m/s\n", "K: 12 # N/A\n"} {
+	for _, want := range []string{"J: 0.4 # kg\n", "kp: 2000 # N/m\n", "effort_walk: 2 # N/√s\n", "amplitude: 0.02 # m\n",
+		"max_speed: 1 # m/s\n", "K: 12 # N/A\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the configuration in force lacks %q", want)
 		}

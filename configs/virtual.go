@@ -44,7 +44,8 @@ const (
 
 // Words are the kinds.
 func (PlantKind) Words() []string {
-	return append(listOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant), string(ballPlant), string(machinePlant))
+	return append(listOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant), string(ballPlant),
+		string(machinePlant))
 }
 
 // VirtualPlant is a plant with its axes.

@@ -23,8 +23,9 @@ func (c *Config) Truth(axis string) plant.AxisSpec {
 	a := &p.Axes[i]
 	kind := plant.DriveKind(slices.Index(a.Drive.Kind.Words(), string(a.Drive.Kind)))
 	s := plant.AxisSpec{
-		Name: a.Name, Linear: p.linear(), LoadJ: a.LoadJ, Cogging: a.Cogging, CoggingN: a.CoggingN, Gravity: a.Gravity, Stops: a.Stops, LoadTorque: a.Load,
-		Supply: p.Supply, Freewheel: p.Supply[1], Thermal: a.Thermal,
+		Name: a.Name, Linear: p.linear(), LoadJ: a.LoadJ, Cogging: a.Cogging, CoggingN: a.CoggingN, Gravity: a.Gravity, Stops: a.Stops,
+		LoadTorque: a.Load,
+		Supply:     p.Supply, Freewheel: p.Supply[1], Thermal: a.Thermal,
 		Drive: plant.Drive{Kind: kind, Bandwidth: 2 * math.Pi * a.Drive.Bandwidth, Kp: a.Drive.Kp, Ki: a.Drive.Ki},
 	}
 	s.Friction = a.Friction.Model
@@ -76,8 +77,9 @@ func (v *Virtual) settings() []engine.Signal {
 }
 
 // outputOf is the output of the plant that a role of a signal asks for; −1: none.
-var outputOf = map[hil.ChannelRole]int{hil.RolePosition: plant.OutPosition, hil.RoleVelocity: plant.OutVelocity, hil.RoleCurrent: plant.OutCurrent,
-	hil.RoleEffort: plant.OutEffort, hil.RoleVoltage: plant.OutApplied, hil.RoleTemperature: plant.OutTemperature}
+var outputOf = map[hil.ChannelRole]int{hil.RolePosition: plant.OutPosition, hil.RoleVelocity: plant.OutVelocity,
+	hil.RoleCurrent: plant.OutCurrent,
+	hil.RoleEffort:  plant.OutEffort, hil.RoleVoltage: plant.OutApplied, hil.RoleTemperature: plant.OutTemperature}
 
 // Readings are the sensors of the virtual rig, in the order of the frames. They belong to a file without problems.
 func (c *Config) Readings() (out []plant.Reading) {

@@ -27,24 +27,31 @@ func TestVirtualFromModel(t *testing.T) {
 	}{
 		{"{}", func(c *Config, a plant.AxisSpec) bool {
 			law := a.Friction.(*friction.LuGre)
-			return c.Virtual.Plant.Kind == "motor" && a.Motor == *c.Axes[0].Motor && law.Fs == 0.021 && a.Supply == [2]float64{-24, 24} && a.Drive.Kind == plant.VoltageDrive && !a.Linear
+			return c.Virtual.Plant.Kind == "motor" && a.Motor == *c.Axes[0].Motor && law.Fs == 0.021 && a.Supply == [2]float64{-24, 24} &&
+				a.Drive.Kind == plant.VoltageDrive && !a.Linear
 		}},
-		{"{plant: {supply: [0 V, 12 V], axes: {shaft: {load_inertia: 1 kg·cm², load: 2 mN·m, friction: {law: karnopp, Fc: 10 mN·m, Fs: 12 mN·m, Fv: 0}, start: 90 deg}}}}", func(c *Config, a plant.AxisSpec) bool {
-			return a.Motor == *c.Axes[0].Motor && a.LoadJ == 1e-4 && a.LoadTorque == 2e-3 && *a.Friction.(*friction.Karnopp) == friction.Karnopp{Fc: 0.01, Fs: 0.012} &&
+		{"{plant: {supply: [0 V, 12 V], axes: {shaft: {load_inertia: 1 kg·cm², load: 2 mN·m, friction: {law: karnopp, Fc: 10 mN·m, Fs: 12 " +
+			"mN·m, Fv: 0}, start: 90 deg}}}}", func(c *Config, a plant.AxisSpec) bool {
+			return a.Motor == *c.Axes[0].Motor && a.LoadJ == 1e-4 && a.LoadTorque == 2e-3 &&
+				*a.Friction.(*friction.Karnopp) == friction.Karnopp{Fc: 0.01, Fs: 0.012} &&
 				a.Supply == [2]float64{0, 12} && c.Virtual.Plant.Axes[0].Start == math.Pi/2
 		}},
 		{"{plant: {axes: {shaft: {drive: {kind: current, bandwidth: 1 kHz, limit: 3000 mA}}}}}", func(c *Config, a plant.AxisSpec) bool {
 			bandwidth := a.Drive.Bandwidth
 			a.Drive.Bandwidth = 0
-			return a.Motor == plant.Motor{K: 0.042, J: 7e-5} && a.Drive == plant.Drive{Kind: plant.CurrentDrive, Limit: 3} && math.Abs(bandwidth-2000*math.Pi) < 1e-9
+			return a.Motor == plant.Motor{K: 0.042, J: 7e-5} && a.Drive == plant.Drive{Kind: plant.CurrentDrive, Limit: 3} &&
+				math.Abs(bandwidth-2000*math.Pi) < 1e-9
 		}},
-		{"{plant: {axes: {shaft: {inertia: 2 kg·cm², K: 0, drive: {kind: velocity, kp: 0.1, ki: 2 N·m/rad, limit: 0.5 N·m}}}}}", func(c *Config, a plant.AxisSpec) bool {
-			return a.Motor == plant.Motor{J: 2e-4} && a.Drive == plant.Drive{Kind: plant.VelocityDrive, Kp: 0.1, Ki: 2, Limit: 0.5}
-		}},
+		{"{plant: {axes: {shaft: {inertia: 2 kg·cm², K: 0, drive: {kind: velocity, kp: 0.1, ki: 2 N·m/rad, limit: 0.5 N·m}}}}}",
+			func(c *Config, a plant.AxisSpec) bool {
+				return a.Motor == plant.Motor{J: 2e-4} && a.Drive == plant.Drive{Kind: plant.VelocityDrive, Kp: 0.1, Ki: 2, Limit: 0.5}
+			}},
 		{"{plant: {kind: pendulum, axes: {shaft: {gravity: 0.3 N·m}}}}", func(c *Config, a plant.AxisSpec) bool { return a.Gravity == 0.3 }},
-		{"{plant: {kind: two-link, axes: {elbow: {inertia: 1e-3, friction: {law: coulomb, Fc: 0.1 N·m}}}, two_link: {mass: [1, 0.5], length: 300 mm, centre: [15 cm, 0.1], inertia: [0.01, 40 kg·cm²]}}}", func(c *Config, a plant.AxisSpec) bool {
+		{"{plant: {kind: two-link, axes: {elbow: {inertia: 1e-3, friction: {law: coulomb, Fc: 0.1 N·m}}}, two_link: {mass: [1, 0.5], length: " +
+			"300 mm, centre: [15 cm, 0.1], inertia: [0.01, 40 kg·cm²]}}}", func(c *Config, a plant.AxisSpec) bool {
 			l, b := c.Virtual.Plant.TwoLink.TwoLink, c.Truth("elbow")
-			return l == plant.TwoLink{Mass: [2]float64{1, 0.5}, Length: 0.3, Centre: [2]float64{0.15, 0.1}, Inertia: [2]float64{0.01, 0.004}, Gravity: 9.81} &&
+			return l == plant.TwoLink{Mass: [2]float64{1, 0.5}, Length: 0.3, Centre: [2]float64{0.15, 0.1}, Inertia: [2]float64{0.01, 0.004},
+				Gravity: 9.81} &&
 				b.Drive.Kind == plant.NoDrive && b.Motor.J == 1e-3 && c.Virtual.Plant.Axes[0].Name == "elbow" && c.Virtual.Plant.Axes[1].Name == "shaft"
 		}},
 	} {
@@ -99,7 +106,8 @@ func TestVirtualWithoutFriction(t *testing.T) {
 
 // A stage speaks of m, N and kg in the axes of the plant too.
 func TestVirtualStage(t *testing.T) {
-	text := strings.NewReplacer("unit: rad\n", "unit: m\n", "N·m·s/rad", "N·s/m", "N·m/rad", "N/m", "N·m/A", "N/A", "kg·m²", "kg", "N·m", "N", "rad/s", "m/s", " mrad", " mm", " rad", " m").Replace(string(DemoYAML()))
+	text := strings.NewReplacer("unit: rad\n", "unit: m\n", "N·m·s/rad", "N·s/m", "N·m/rad", "N/m", "N·m/A", "N/A", "kg·m²", "kg", "N·m", "N",
+		"rad/s", "m/s", " mrad", " mm", " rad", " m").Replace(string(DemoYAML()))
 	text = strings.Replace(text, "  shaft:\n    kind: rotary", "  shaft:\n    kind: linear", 1)
 	text = text[:strings.Index(text, "\nvirtual:\n")] + `
 virtual:
@@ -118,7 +126,8 @@ virtual:
 		t.Fatal(err)
 	}
 	a := cfg.Truth("shaft")
-	if cfg.Virtual.Plant.Kind != "stage" || !a.Linear || a.Stops != (plant.Stops{Travel: [2]float64{-0.05, 0.05}, Stiffness: 1e5, Loss: 0.2}) || a.LoadTorque != 1e-3 {
+	if cfg.Virtual.Plant.Kind != "stage" || !a.Linear || a.Stops != (plant.Stops{Travel: [2]float64{-0.05, 0.05}, Stiffness: 1e5,
+		Loss: 0.2}) || a.LoadTorque != 1e-3 {
 		t.Errorf("%+v", a)
 	}
 	if r := cfg.Readings()[0]; r != (plant.Reading{Output: plant.OutPosition, Count: 1e-6}) {
@@ -187,7 +196,8 @@ func TestVirtualReadings(t *testing.T) {
 // A sensor of nothing is a warning: an axis may have stopped using it.
 func TestVirtualSensorOfNothing(t *testing.T) {
 	_, warnings, err := CheckBytes("rig.yaml", demoVirtual(t, "{sensors: {drive.status: {noise: 1}}}"))
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "virtual.sensors.drive.status: no axis uses drive.status, so it stays 0") {
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Error(),
+		"virtual.sensors.drive.status: no axis uses drive.status, so it stays 0") {
 		t.Errorf("%v, %v", warnings, err)
 	}
 }
@@ -198,8 +208,10 @@ func TestVirtualProblems(t *testing.T) {
 		{"{plant: {kind: moter}}", `did you mean "motor"?`},
 		{"{plant: {kind: stage}}", "virtual.plant.kind: stage, but axes.shaft is rotary"},
 		{"{plant: {kind: two-link}}", "virtual.plant.two_link is missing"},
-		{"{plant: {kind: two-link, two_link: {mass: [1, 1], length: 1, centre: [0.5, 0.5]}}}", "1 with those of the file; a plant of kind two-link has 2"},
-		{"{plant: {kind: two-link, axes: {shift: {inertia: 1, friction: {law: coulomb, Fc: 1}}}, two_link: {mass: [1, 0], length: 1, centre: [0.5, 0.5]}}}", "mass of the second link: 0 kg"},
+		{"{plant: {kind: two-link, two_link: {mass: [1, 1], length: 1, centre: [0.5, 0.5]}}}",
+			"1 with those of the file; a plant of kind two-link has 2"},
+		{"{plant: {kind: two-link, axes: {shift: {inertia: 1, friction: {law: coulomb, Fc: 1}}}, two_link: {mass: [1, 0], length: 1, centre: " +
+			"[0.5, 0.5]}}}", "mass of the second link: 0 kg"},
 		{"{plant: {axes: {shift: {}}}}", "virtual.plant.axes.shift.inertia is missing"},
 		{"{plant: {axes: {shift: {inertia: 1}}}}", "virtual.plant.axes.shift.friction is missing: no axis of the file has that name"},
 		{"{plant: {axes: {shift: {drive: {kind: voltage}, friction: {law: coulomb, Fc: 1}}}}}", "virtual.plant.axes.shift.motor is missing"},
@@ -212,7 +224,8 @@ func TestVirtualProblems(t *testing.T) {
 		{"{devices: {driver: {}}}", `virtual.devices.driver: "driver" is no device (did you mean "drive"?)`},
 		{"{devices: {drive: {watchdog: 2 ms}}}", "want at least three ticks"},
 		{"{sensors: {drive.motor.angel: {}}}", `"drive.motor.angel" is no measurement (did you mean "drive.motor.angle"?)`},
-		{"{sensors: {drive.motor.angle: {of: shaft.angle}}}", `"shaft.angle" is no number of the plant (there are shaft.position, shaft.velocity`},
+		{"{sensors: {drive.motor.angle: {of: shaft.angle}}}",
+			`"shaft.angle" is no number of the plant (there are shaft.position, shaft.velocity`},
 		{"{sensors: {drive.motor.angle: {of: shaft.velocity}}}", "shaft.velocity is in rad/s, the measurement in rad"},
 		{"{sensors: {drive.motor.angle: {noise: 1 mA}}}", "virtual.sensors.drive.motor.angle.noise: "},
 		{"{sensors: {drive.motor.angle: {noise: -1}}}", "want ≥ 0"},
@@ -230,7 +243,8 @@ func TestVirtualProblems(t *testing.T) {
 		{"{script: [{at: 1, sensor: drive.motor.angle, fault: stuk}]}", `did you mean "stuck"?`},
 		{"{script: [{at: 1, sensor: drive.motor.angle, fault: offset}]}", "virtual.script[0].by is missing: a number in rad"},
 		{"{script: [{at: 1, sensor: drive.motor.angle, fault: delay, by: 1 h}]}", "want 0 to 10 s"},
-		{"{script: [{at: 1, for: 2 s, set: supply, to: 1}, {at: 2, set: supply, to: 2}]}", "virtual.script[1]: virtual.script[0] is still in force then"},
+		{"{script: [{at: 1, for: 2 s, set: supply, to: 1}, {at: 2, set: supply, to: 2}]}",
+			"virtual.script[1]: virtual.script[0] is still in force then"},
 	} {
 		_, err := LoadBytes("rig.yaml", demoVirtual(t, c.section))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -44,7 +44,8 @@ func NewAdaptiveLuGre(s AdaptSpec, injection float64) (*AdaptiveLuGre, error) {
 	}
 	law, ok := s.Law.(*friction.LuGre)
 	if !ok {
-		return nil, fmt.Errorf("adaptation: three parameters of lugre are learned, and the law is %s; take adaptive-gain for it", friction.NameOf(s.Law))
+		return nil, fmt.Errorf("adaptation: three parameters of lugre are learned, and the law is %s; take adaptive-gain for it",
+			friction.NameOf(s.Law))
 	}
 	a := &AdaptiveLuGre{law: law}
 	a.Renew(s, injection)

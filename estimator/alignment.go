@@ -89,7 +89,8 @@ const (
 // NewAlignment checks the description.
 func NewAlignment(s AlignmentSpec) (*Alignment, error) {
 	errs := []error{
-		above0("alignment: period of the loop", s.Dt, "s"), atLeast0("alignment: memory", s.Memory, "s"), atLeast0("alignment: period of the reading", s.Period, ""),
+		above0("alignment: period of the loop", s.Dt, "s"), atLeast0("alignment: memory", s.Memory, "s"),
+		atLeast0("alignment: period of the reading", s.Period, ""),
 		above0("alignment: depth", s.Depth, "s"),
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -94,14 +94,16 @@ func TestAlignmentFindsTheTruth(t *testing.T) {
 
 // At rest and at constant speed the three cannot be told apart; a sensor that is moved is noticed and found anew; a wild reading stays out.
 func TestAlignmentRefuses(t *testing.T) {
-	still := seen{motion: func(float64) float64 { return 1 }, speed: func(float64) float64 { return 0 }, offset: 0.3, gain: 1, noise: 1e-3, every: 0.01, seconds: 10}
+	still := seen{motion: func(float64) float64 { return 1 }, speed: func(float64) float64 { return 0 }, offset: 0.3, gain: 1, noise: 1e-3,
+		every: 0.01, seconds: 10}
 	if _, r := still.run(t, aligning, 1); r.Valid || !math.IsNaN(r.Shift) || math.Abs(r.Difference-0.3) > 0.01 {
 		t.Errorf("at rest: %+v", r)
 	}
 	// a first sensor whose noise is the only motion
 	fidget := still
 	r := rand.New(rand.NewPCG(5, 5))
-	fidget.motion, fidget.speed = func(float64) float64 { return 1 + 1e-5*r.NormFloat64() }, func(float64) float64 { return 1e-2 * r.NormFloat64() }
+	fidget.motion, fidget.speed = func(float64) float64 { return 1 + 1e-5*r.NormFloat64() },
+		func(float64) float64 { return 1e-2 * r.NormFloat64() }
 	if _, r := fidget.run(t, aligning, 1); r.Valid {
 		t.Errorf("at rest, with noise: %+v", r)
 	}
@@ -161,7 +163,8 @@ func TestAlignmentAllocatesNothing(t *testing.T) {
 }
 
 func TestAlignmentSpec(t *testing.T) {
-	for _, s := range []AlignmentSpec{{Depth: 1}, {Dt: 1e-3}, {Dt: 1e-3, Depth: 1, Memory: -1}, {Dt: 1e-3, Depth: 1, Period: math.NaN()}, {Dt: 1e-9, Depth: 10}} {
+	for _, s := range []AlignmentSpec{{Depth: 1}, {Dt: 1e-3}, {Dt: 1e-3, Depth: 1, Memory: -1}, {Dt: 1e-3, Depth: 1, Period: math.NaN()},
+		{Dt: 1e-9, Depth: 10}} {
 		if a, err := NewAlignment(s); err == nil {
 			t.Errorf("%+v: %v", s, a)
 		}

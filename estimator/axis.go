@@ -40,7 +40,8 @@ type Inputs struct {
 
 // Of is the sample of a quantity.
 func (in *Inputs) Of(q Quantity) *Sample {
-	return [Quantities]*Sample{Position: &in.Position, Current: &in.Current, Velocity: &in.Velocity, Effort: &in.Effort, Voltage: &in.Voltage}[q]
+	return [Quantities]*Sample{Position: &in.Position, Current: &in.Current, Velocity: &in.Velocity, Effort: &in.Effort,
+		Voltage: &in.Voltage}[q]
 }
 
 // Group are samples that are taken at the same time: one kind of frame or reply.
@@ -162,7 +163,8 @@ func (a *Axis) setUpRLS(m plant.Motor, input Quantity, noise float64) (err error
 	for q, g := range a.group {
 		row, acts := q < nY && a.kf.s.r[q] > 0, Quantity(q) == a.input && m.J*m.K != 0
 		if g >= 0 && !row && !acts {
-			err = errors.Join(err, fmt.Errorf("axis: the %s says nothing to the model: leave it out of the groups, or give its noise, the inertia or the effort per ampere", quantityNames[q]))
+			err = errors.Join(err, fmt.Errorf("axis: the %s says nothing to the model: leave it out of the groups, or give its noise, the inertia "+
+				"or the effort per ampere", quantityNames[q]))
 		}
 	}
 	if a.s.RLS == nil || err != nil {
@@ -185,7 +187,8 @@ func (a *Axis) setUpRLS(m plant.Motor, input Quantity, noise float64) (err error
 func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), commands: commands{tick: s.Tick},
 		fastestPeriod: math.Inf(1), age: math.Inf(1), history: past{ring: make([]moment, 2)}}
-	errs := []error{above0("axis: tick", s.Tick, "s"), atLeast0("axis: effort per ampere", math.Abs(s.PerAmpere), ""), atLeast0("axis: effort per command", math.Abs(s.PerCommand), "")}
+	errs := []error{above0("axis: tick", s.Tick, "s"), atLeast0("axis: effort per ampere", math.Abs(s.PerAmpere), ""),
+		atLeast0("axis: effort per command", math.Abs(s.PerCommand), "")}
 	for q := range a.group {
 		a.group[q] = -1
 	}

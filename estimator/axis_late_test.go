@@ -43,7 +43,8 @@ func TestLateSampleActsAtItsTime(t *testing.T) {
 			for i, x := range f.kf.x {
 				sd := math.Sqrt(f.kf.p[i][i])
 				if math.Abs(x-want.kf.x[i]) > 1e-6*sd || math.Abs(f.kf.p[i][i]-want.kf.p[i][i]) > 1e-6*want.kf.p[i][i] {
-					t.Errorf("%s, %d ticks late: state %d is %.12g ± %.6g, want %.12g ± %.6g", axis.name, late, i, x, sd, want.kf.x[i], math.Sqrt(want.kf.p[i][i]))
+					t.Errorf("%s, %d ticks late: state %d is %.12g ± %.6g, want %.12g ± %.6g", axis.name, late, i, x, sd, want.kf.x[i],
+						math.Sqrt(want.kf.p[i][i]))
 				}
 			}
 		}

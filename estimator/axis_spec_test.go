@@ -99,9 +99,11 @@ func TestAxisBadSpec(t *testing.T) {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*MechanicalSpec){
-		"position noise": func(s *MechanicalSpec) { s.PositionNoise = 0 }, "walk": func(s *MechanicalSpec) { s.Walk = 0 }, "inertia": func(s *MechanicalSpec) { s.Inertia = -1 },
+		"position noise": func(s *MechanicalSpec) { s.PositionNoise = 0 }, "walk": func(s *MechanicalSpec) { s.Walk = 0 },
+		"inertia":        func(s *MechanicalSpec) { s.Inertia = -1 },
 		"velocity noise": func(s *MechanicalSpec) { s.VelocityNoise = math.NaN() }, "share": func(s *MechanicalSpec) { s.VelocityShare = -1 },
-		"effort noise": func(s *MechanicalSpec) { s.EffortNoise = -1 }, "top effort": func(s *MechanicalSpec) { s.TopEffort = -1 }, "top speed": func(s *MechanicalSpec) { s.TopSpeed = math.Inf(1) },
+		"effort noise": func(s *MechanicalSpec) { s.EffortNoise = -1 }, "top effort": func(s *MechanicalSpec) { s.TopEffort = -1 },
+		"top speed": func(s *MechanicalSpec) { s.TopSpeed = math.Inf(1) },
 	} {
 		s := MechanicalSpec{Dt: tick, Inertia: 1, PositionNoise: 1, Walk: 1}
 		if spoil(&s); name != "" {

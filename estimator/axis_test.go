@@ -236,7 +236,8 @@ func TestAxisWithoutDrive(t *testing.T) {
 		axis   testAxis
 		driven bool
 		moves  bool
-	}{{"effort", commanded, true, true}, {"effort, off", commanded, false, false}, {"nothing drives it", passiveAxis(), true, false}, {"motor", motorAxis(), true, true}, {"motor, off", motorAxis(), false, false}} {
+	}{{"effort", commanded, true, true}, {"effort, off", commanded, false, false}, {"nothing drives it", passiveAxis(), true, false},
+		{"motor", motorAxis(), true, true}, {"motor, off", motorAxis(), false, false}} {
 		f := newFed(t, c.axis, Group{SamplePeriod: tick, Quantities: []Quantity{Position}})
 		f.in.DriveActive = c.driven
 		f.rest(0, 500)
@@ -385,7 +386,8 @@ func TestAxisBearsAnything(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
 		f := newFed(t, c.axis, c.groups...)
 		odd := func(usual float64) float64 {
-			return []float64{usual, usual, usual, -usual, 0, math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 1e9, rng.NormFloat64()}[rng.IntN(12)]
+			return []float64{usual, usual, usual, -usual, 0, math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 1e9,
+				rng.NormFloat64()}[rng.IntN(12)]
 		}
 		for k := range 20000 {
 			f.in = Inputs{Command: odd(1), DriveActive: rng.IntN(3) > 0}

@@ -42,8 +42,8 @@ const (
 	anyPhase   = 0.5  // share of those that do so at any phase
 )
 
-// newCommandTiming is that of a device with a sampling period, s, whose current of so much noise, A, a motor makes; R = 0: the force is what
-// the command asks for. memory, s, is that of the least squares.
+// newCommandTiming is that of a device with a sampling period, s, whose current of so much noise, A, a motor makes; R = 0: the force is
+// what the command asks for. memory, s, is that of the least squares.
 func newCommandTiming(every, tick, memory, noise float64, m plant.Motor) *commandTiming {
 	t := &commandTiming{samplePeriod: every, tick: tick, declared: noise * noise, forgettingFactor: 1}
 	if memory > 0 {

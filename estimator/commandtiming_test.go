@@ -109,7 +109,8 @@ func TestTimeOfCommandsIsFound(t *testing.T) {
 		}
 		d.free = false
 		j, se, _, _ := d.inertia(t, 1)
-		t.Logf("phase %g: at most %.1f errors off, commands %.2f ± %.2f ms late; taken for known: J %.4f ± %.2g", c.phase, worst, 1e3*lag, 1e3*(tolerance-0.5e-3), j, se)
+		t.Logf("phase %g: at most %.1f errors off, commands %.2f ± %.2f ms late; taken for known: J %.4f ± %.2g", c.phase, worst, 1e3*lag,
+			1e3*(tolerance-0.5e-3), j, se)
 		if worst > 3 || math.Abs(lag-c.late) > tolerance {
 			t.Errorf("phase %g: at most %.1f errors off; commands %.2f ms late, truth %.2f ms", c.phase, worst, 1e3*lag, 1e3*c.late)
 		}

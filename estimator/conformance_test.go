@@ -98,7 +98,8 @@ func motorAxis() testAxis {
 		},
 		third: func(x []float64) float64 { f, _ := lugre(1, x[1], x[3]); return f },
 		spec: func(s AxisSpec) (*Axis, error) {
-			return NewElectrical(KalmanSpec{Motor: m, PositionNoise: position, CurrentNoise: current, VelocityNoise: 0.05, VelocityShare: share, TorqueWalk: walk,
+			return NewElectrical(KalmanSpec{Motor: m, PositionNoise: position, CurrentNoise: current, VelocityNoise: 0.05, VelocityShare: share,
+				TorqueWalk:   walk,
 				VoltageNoise: inputNoise, TopVoltage: 24, TopSpeed: 300}, s)
 		},
 		model: [4][4]float64{{0, 1, 0, 0}, {0, 0, m.K / m.J, -1 / m.J}, {0, -m.K / m.L, -m.R / m.L, 0}, {}},
@@ -126,11 +127,13 @@ func effortAxis(name string, scale, lag float64, perCommand, perAmpere float64) 
 		third: func(x []float64) float64 { f, _ := lugre(scale, x[1], x[3]); return f },
 		spec: func(s AxisSpec) (*Axis, error) {
 			s.PerCommand, s.PerAmpere, s.Linear = perCommand, perAmpere, scale > 1
-			return NewMechanical(MechanicalSpec{Inertia: j, PositionNoise: position, VelocityNoise: 0.05, VelocityShare: 0.01, EffortNoise: noise, Walk: walk,
+			return NewMechanical(MechanicalSpec{Inertia: j, PositionNoise: position, VelocityNoise: 0.05, VelocityShare: 0.01, EffortNoise: noise,
+				Walk:      walk,
 				TopEffort: scale * 0.4, TopSpeed: 500}, s)
 		},
 		model: [4][4]float64{{0, 1, 0, 0}, {0, 0, 0, -1 / j}, {}, {}},
-		input: [4]float64{1: 1 / j}, walk: walk, inputNoise: noise, noise: [Quantities]float64{Position: position, Velocity: 0.05, Effort: noise}, share: 0.01,
+		input: [4]float64{1: 1 / j}, walk: walk, inputNoise: noise,
+		noise: [Quantities]float64{Position: position, Velocity: 0.05, Effort: noise}, share: 0.01,
 		truth: [Quantities]func(x []float64) float64{Position: state(0), Velocity: state(1), Effort: state(2)},
 	}
 	switch {
@@ -403,7 +406,8 @@ func againstIdeal(t *testing.T, patterns []stream, rates ...float64) {
 				top = max(top, worst(ours, best))
 				fmt.Fprintf(&w, " %.2g |", ours[1])
 				if !(worst(ours, best) <= 1.1) || refused > 0 {
-					t.Errorf("%s, %+v at %g Hz: errors of θ ω i T %.3g, of the ideal filter %.3g; %g of the samples refused", kind.name, p, rate, ours, best, refused)
+					t.Errorf("%s, %+v at %g Hz: errors of θ ω i T %.3g, of the ideal filter %.3g; %g of the samples refused", kind.name, p, rate, ours,
+						best, refused)
 				}
 			}
 		}
@@ -420,7 +424,8 @@ func TestAxisAgainstIdeal(t *testing.T) {
 func TestAxisMeasuredEffort(t *testing.T) {
 	for _, rate := range []float64{500, 1000, 5000} {
 		for _, loss := range []float64{0, 0.5} {
-			r := sampleAxis(knownEffort(5e-3), 1/rate, int(3*rate), 1, stream{every: 1 / rate, of: []Quantity{Effort}}, stream{every: 1 / rate, of: []Quantity{Position}, loss: loss, more: 3 / rate})
+			r := sampleAxis(knownEffort(5e-3), 1/rate, int(3*rate), 1, stream{every: 1 / rate, of: []Quantity{Effort}},
+				stream{every: 1 / rate, of: []Quantity{Position}, loss: loss, more: 3 / rate})
 			ours, best, refused := r.follow(t)
 			t.Logf("%g Hz, %g of the positions lost: errors %.3g, of the ideal filter %.3g", rate, loss, ours, best)
 			if !(worst(ours, best) <= 1.1) || refused > 0 {
@@ -433,7 +438,8 @@ func TestAxisMeasuredEffort(t *testing.T) {
 // With 10 ms of age on the slow group, at 1 kHz and 200 Hz, while the fast one has none.
 func TestAxisTenMillisecondsLate(t *testing.T) {
 	for _, loss := range []float64{0, 0.3} {
-		r := sampleAxis(motorAxis(), 1e-3, 5000, 1, stream{every: 1e-3, of: []Quantity{Current}, loss: loss}, stream{every: 5e-3, of: []Quantity{Position}, late: 10e-3, loss: loss})
+		r := sampleAxis(motorAxis(), 1e-3, 5000, 1, stream{every: 1e-3, of: []Quantity{Current}, loss: loss},
+			stream{every: 5e-3, of: []Quantity{Position}, late: 10e-3, loss: loss})
 		ours, best, refused := r.follow(t)
 		t.Logf("%g lost: errors %.3g, of the ideal filter %.3g", loss, ours, best)
 		if !(worst(ours, best) <= 1.1) || refused > 0 {
@@ -463,9 +469,11 @@ func TestAxisWithTacho(t *testing.T) {
 		c.axis.drive = swing(c.drive)
 		without, _, _ := sampleAxis(c.axis, 1e-3, 5000, 1, c.without...).follow(t)
 		with, best, refused := sampleAxis(c.axis, 1e-3, 5000, 1, c.with...).follow(t)
-		t.Logf("%s: speed error %.3g, with a tacho %.3g: %.2f times; %.3f times the ideal filter's", c.name, without[1], with[1], with[1]/without[1], worst(with, best))
+		t.Logf("%s: speed error %.3g, with a tacho %.3g: %.2f times; %.3f times the ideal filter's", c.name, without[1], with[1],
+			with[1]/without[1], worst(with, best))
 		if !(with[1] <= c.most*without[1]) || !(worst(with, best) <= 1.1) || refused > 0 {
-			t.Errorf("%s: speed error %.3g, with a tacho %.3g; errors %.3g, of the ideal filter %.3g; %g refused", c.name, without[1], with[1], with, best, refused)
+			t.Errorf("%s: speed error %.3g, with a tacho %.3g; errors %.3g, of the ideal filter %.3g; %g refused", c.name, without[1], with[1],
+				with, best, refused)
 		}
 	}
 }

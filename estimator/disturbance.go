@@ -36,7 +36,8 @@ type DisturbanceObserver struct {
 
 // NewDisturbanceObserver checks the description.
 func NewDisturbanceObserver(s DisturbanceSpec) (*DisturbanceObserver, error) {
-	err := errors.Join(above0("disturbance observer: inertia", s.Inertia, "kg·m²"), above0("disturbance observer: bandwidth", s.Bandwidth, "Hz"),
+	err := errors.Join(above0("disturbance observer: inertia", s.Inertia, "kg·m²"),
+		above0("disturbance observer: bandwidth", s.Bandwidth, "Hz"),
 		atLeast0("disturbance observer: dead band", s.DeadBand, "rad"), above0("disturbance observer: limit", s.Limit, "N·m"))
 	if s.Order != 1 && s.Order != 2 {
 		err = errors.Join(err, fmt.Errorf("disturbance observer: order: %d, want 1 or 2", s.Order))

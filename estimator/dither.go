@@ -62,7 +62,8 @@ func NewDither(s DitherSpec) (*Dither, error) {
 		err = errors.Join(above0("dither: inertia", s.Inertia, "kg·m²"), above0("dither: Coulomb friction", s.Fc, "N·m"),
 			above0("dither: zone", s.Zone, "rad"), atLeast0("dither: spring-back", s.Spring, "rad"))
 		if !(s.Amplitude > s.Fc) || math.IsInf(s.Amplitude, 0) {
-			err = errors.Join(err, fmt.Errorf("dither: amplitude: %g N·m, want more than the Coulomb friction, %g N·m: the pulse would move nothing", s.Amplitude, s.Fc))
+			err = errors.Join(err, fmt.Errorf("dither: amplitude: %g N·m, want more than the Coulomb friction, %g N·m: the pulse would move "+
+				"nothing", s.Amplitude, s.Fc))
 		}
 	default:
 		err = fmt.Errorf("dither: kind %d is unknown", s.Kind)

@@ -86,7 +86,8 @@ func TestPulsesFreeAStuckAxis(t *testing.T) {
 	law := demoLaw()
 	const m, kp, kd, h, zone = 7e-5, 0.25, 6e-3, 1e-3, 5e-4
 	run := func(kind DitherKind) (e float64, pulses int, top float64) {
-		d, err := NewDither(DitherSpec{Kind: kind, Amplitude: 0.05, Frequency: 10, Inertia: m, Kp: kp, Kd: kd, Fc: law.Fc, Spring: law.Fc / law.Sigma0, Zone: zone})
+		d, err := NewDither(DitherSpec{Kind: kind, Amplitude: 0.05, Frequency: 10, Inertia: m, Kp: kp, Kd: kd, Fc: law.Fc,
+			Spring: law.Fc / law.Sigma0, Zone: zone})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,8 @@ func (f *ideal) take(came []reading) {
 			i--
 		}
 		f.readings = slices.Insert(f.readings, i, y)
-		for input := slices.Contains(f.r.streams[y.group].of, f.a.measured) && f.a.measured != 0; input && i > 0 && !slices.Contains(f.r.streams[f.readings[i-1].group].of, f.a.measured); {
+		for input := slices.Contains(f.r.streams[y.group].of, f.a.measured) && f.a.measured != 0; input && i > 0 &&
+			!slices.Contains(f.r.streams[f.readings[i-1].group].of, f.a.measured); {
 			i--
 		}
 		from = min(from, i)

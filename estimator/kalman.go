@@ -151,7 +151,8 @@ func (s *KalmanSpec) limits() limits {
 func (s *KalmanSpec) validate() error {
 	return errors.Join(s.Motor.Validate(),
 		above0("kalman: period", s.Dt, "s"), above0("kalman: position noise (or the size of a count)", s.PositionNoise, "rad"),
-		above0("kalman: current noise", s.CurrentNoise, "A"), atLeast0("kalman: velocity noise", s.VelocityNoise, "rad/s"), atLeast0("kalman: share of velocity noise", s.VelocityShare, ""),
+		above0("kalman: current noise", s.CurrentNoise, "A"), atLeast0("kalman: velocity noise", s.VelocityNoise, "rad/s"),
+		atLeast0("kalman: share of velocity noise", s.VelocityShare, ""),
 		above0("kalman: torque walk", s.TorqueWalk, "N·m/√s"),
 		atLeast0("kalman: voltage noise", s.VoltageNoise, "V"), atLeast0("kalman: top voltage", s.TopVoltage, "V"),
 		atLeast0("kalman: top speed", s.TopSpeed, "rad/s"))

@@ -362,7 +362,8 @@ func TestKalmanBadInput(t *testing.T) {
 	for _, c := range []struct {
 		y     [3]float64
 		taken [3]bool
-	}{{[3]float64{nan, 0}, [3]bool{false, true}}, {[3]float64{1, math.Inf(1)}, [3]bool{true, false}}, {[3]float64{math.Inf(-1), nan}, [3]bool{}}} {
+	}{{[3]float64{nan, 0}, [3]bool{false, true}}, {[3]float64{1, math.Inf(1)}, [3]bool{true, false}},
+		{[3]float64{math.Inf(-1), nan}, [3]bool{}}} {
 		k := newKalman(t, demoKalman())
 		for range 10 {
 			follow(k, tick, [3]float64{1, 0}, [3]bool{true, true}, 0, xhat)
@@ -382,9 +383,11 @@ func TestKalmanBadInput(t *testing.T) {
 		}
 	}
 	for name, spoil := range map[string]func(*KalmanSpec){
-		"period": func(s *KalmanSpec) { s.Dt = 0 }, "current noise": func(s *KalmanSpec) { s.CurrentNoise = 0 }, "R": func(s *KalmanSpec) { s.Motor.R = -1 },
+		"period": func(s *KalmanSpec) { s.Dt = 0 }, "current noise": func(s *KalmanSpec) { s.CurrentNoise = 0 },
+		"R":              func(s *KalmanSpec) { s.Motor.R = -1 },
 		"position noise": func(s *KalmanSpec) { s.Count = 0 }, "torque walk": func(s *KalmanSpec) { s.TorqueWalk = nan },
-		"voltage noise": func(s *KalmanSpec) { s.VoltageNoise = -1 }, "top voltage": func(s *KalmanSpec) { s.TopVoltage = -1 }, "top speed": func(s *KalmanSpec) { s.TopSpeed = math.Inf(1) },
+		"voltage noise": func(s *KalmanSpec) { s.VoltageNoise = -1 }, "top voltage": func(s *KalmanSpec) { s.TopVoltage = -1 },
+		"top speed": func(s *KalmanSpec) { s.TopSpeed = math.Inf(1) },
 	} {
 		s := demoKalman()
 		spoil(&s)
@@ -421,8 +424,8 @@ func BenchmarkKalmanStep(b *testing.B) {
 	}
 }
 
-// A misfit that is no number counts as a misfit, and is forgotten as any other: a reset is refused while the estimate is not sound, so one that
-// stayed would end only with the daemon.
+// A misfit that is no number counts as a misfit, and is forgotten as any other: a reset is refused while the estimate is not sound, so one
+// that stayed would end only with the daemon.
 func TestMisfitThatIsNoNumber(t *testing.T) {
 	for _, odd := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		var k Kalman

@@ -14,7 +14,8 @@ import (
 // which is not how laws step; laws without a differential form are stepped apart, each tick in 50 parts.
 
 // yielding are the laws whose contact yields, as their descriptions say.
-var yielding = []string{"presliding-spring", "dahl", "dahl-modified", "m2", "bouc-wen", "lugre", "elasto-plastic", "gms", "seven-parameter", "leuven", "graphite-brush"}
+var yielding = []string{"presliding-spring", "dahl", "dahl-modified", "m2", "bouc-wen", "lugre", "elasto-plastic", "gms",
+	"seven-parameter", "leuven", "graphite-brush"}
 
 // byDirection are laws with levels for either direction.
 func byDirection(t testing.TB) map[string]friction.Model {
@@ -204,7 +205,8 @@ func TestRigidLawsAreRefusedUnderAMeasuredSpeed(t *testing.T) {
 			continue
 		}
 		for _, err := range []error{first, second} {
-			if err == nil || !strings.Contains(err.Error(), info.Name+" does not yield") || !strings.Contains(err.Error(), "positive feedback") || !strings.Contains(err.Error(), "feedforward") {
+			if err == nil || !strings.Contains(err.Error(), info.Name+" does not yield") || !strings.Contains(err.Error(), "positive feedback") ||
+				!strings.Contains(err.Error(), "feedforward") {
 				t.Errorf("%s: %v", info.Name, err)
 			}
 		}

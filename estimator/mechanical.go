@@ -35,8 +35,10 @@ type mechanical struct {
 func NewMechanicalKalman(s MechanicalSpec) (*Kalman, error) {
 	s.fill()
 	err := errors.Join(above0("kalman: period", s.Dt, "s"), above0("kalman: position noise (or the size of a count)", s.PositionNoise, ""),
-		atLeast0("kalman: velocity noise", s.VelocityNoise, ""), atLeast0("kalman: share of velocity noise", s.VelocityShare, ""), atLeast0("kalman: inertia", s.Inertia, ""), above0("kalman: walk", s.Walk, ""),
-		atLeast0("kalman: effort noise", s.EffortNoise, ""), atLeast0("kalman: top effort", s.TopEffort, ""), atLeast0("kalman: top speed", s.TopSpeed, ""))
+		atLeast0("kalman: velocity noise", s.VelocityNoise, ""), atLeast0("kalman: share of velocity noise", s.VelocityShare, ""),
+		atLeast0("kalman: inertia", s.Inertia, ""), above0("kalman: walk", s.Walk, ""),
+		atLeast0("kalman: effort noise", s.EffortNoise, ""), atLeast0("kalman: top effort", s.TopEffort, ""),
+		atLeast0("kalman: top speed", s.TopSpeed, ""))
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,8 @@ func Yields(law friction.Model) error {
 	if law.Stiffness().K > 0 {
 		return nil
 	}
-	return errors.New(friction.NameOf(law) + " does not yield before it slides: under a measured speed its force is positive feedback of the sign of that speed; take feedforward or feedforward-static")
+	return errors.New(friction.NameOf(law) + " does not yield before it slides: under a measured speed its force is positive feedback of " +
+		"the sign of that speed; take feedforward or feedforward-static")
 }
 
 // SetGain changes the correction gain (1/s); one below zero or not finite is left out, and so is any but 0 for another law than LuGre.

@@ -65,11 +65,13 @@ type rig struct {
 func newRig(t testing.TB, seed uint64, kalman KalmanSpec) *rig {
 	t.Helper()
 	law := demoLaw()
-	motor, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{Motor: demoMotor(), Friction: &law, Thermal: plant.Thermal{Ambient: 20}}}})
+	motor, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{Motor: demoMotor(), Friction: &law,
+		Thermal: plant.Thermal{Ambient: 20}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plant.NewRig(motor, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: count}, {Output: plant.OutCurrent, Noise: 0.02, Offset: 0.03}}, Seed: seed})
+	p, err := plant.NewRig(motor, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: count},
+		{Output: plant.OutCurrent, Noise: 0.02, Offset: 0.03}}, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +79,9 @@ func newRig(t testing.TB, seed uint64, kalman KalmanSpec) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{plant: p, kf: kf, ref: multisine, x: p.NewState(), y: make([]float64, plant.Outputs), u: []float64{0, 1}, reads: make([]float64, 2),
-		xhat: make([]float64, 4), kp: 0.25, kd: 0.006}
+	return &rig{plant: p, kf: kf, ref: multisine, x: p.NewState(), y: make([]float64, plant.Outputs), u: []float64{0, 1},
+		reads: make([]float64, 2),
+		xhat:  make([]float64, 4), kp: 0.25, kd: 0.006}
 }
 
 // step runs one tick: read, estimate, control, and the plant until the next tick.

@@ -56,7 +56,8 @@ func TestRLSOnMotor(t *testing.T) {
 			mean += d / truth[j] / float64(seeds)
 			se += o.se[j] / truth[j] / float64(seeds)
 		}
-		t.Logf("%s: worst error %.3f %%, mean error %.3f %%, standard error %.3f %%, covered in %d of %d", names[j], 100*worst, 100*mean, 100*se, covered, seeds)
+		t.Logf("%s: worst error %.3f %%, mean error %.3f %%, standard error %.3f %%, covered in %d of %d", names[j], 100*worst, 100*mean, 100*se,
+			covered, seeds)
 		if testing.Short() {
 			continue
 		}
@@ -324,8 +325,10 @@ func TestRLSBasics(t *testing.T) {
 		t.Errorf("standard errors before any motion %v, want infinite", v)
 	}
 	for name, spoil := range map[string]func(*RLSSpec){
-		"period": func(s *RLSSpec) { s.Dt = 0 }, "torque constant": func(s *RLSSpec) { s.K = math.NaN() }, "window": func(s *RLSSpec) { s.Window = 2e-3 },
-		"memory": func(s *RLSSpec) { s.Memory = -1 }, "smallest speed": func(s *RLSSpec) { s.MinVel = 0 }, "condition": func(s *RLSSpec) { s.Cond = 0.5 },
+		"period": func(s *RLSSpec) { s.Dt = 0 }, "torque constant": func(s *RLSSpec) { s.K = math.NaN() },
+		"window": func(s *RLSSpec) { s.Window = 2e-3 },
+		"memory": func(s *RLSSpec) { s.Memory = -1 }, "smallest speed": func(s *RLSSpec) { s.MinVel = 0 },
+		"condition": func(s *RLSSpec) { s.Cond = 0.5 },
 	} {
 		s := demoRLS()
 		spoil(&s)

@@ -28,7 +28,8 @@ func lossPatterns() []lossPattern {
 	for range 64 {
 		random = append(random, rng.IntN(2) == 0)
 	}
-	return []lossPattern{{"none", every(1, 0)}, {"1 of 10", every(10, 1)}, {"1 of 2", every(2, 1)}, {"2 of 4", every(4, 2)}, {"4 of 8", every(8, 4)}, {"8 of 16", every(16, 8)},
+	return []lossPattern{{"none", every(1, 0)}, {"1 of 10", every(10, 1)}, {"1 of 2", every(2, 1)}, {"2 of 4", every(4, 2)},
+		{"4 of 8", every(8, 4)}, {"8 of 16", every(16, 8)},
 		{"8 of 40", every(40, 8)}, {"8 of 9", every(9, 8)}, {"half, random", random}}
 }
 
@@ -88,7 +89,8 @@ func TestKalmanStability(t *testing.T) {
 					s.Dt, s.PositionNoise, s.TorqueWalk, s.Motor.BrushDrop = 1/rate, 1e-4, 0.1, 0.6*float64(j)
 					k, err = NewKalman(s)
 				} else {
-					k, err = NewMechanicalKalman(MechanicalSpec{Dt: 1 / rate, PositionNoise: 1e-4, Inertia: 7e-5 * float64(3-j), Walk: [4]float64{2: 0.1, 3: 40}[j], EffortNoise: 1e-3})
+					k, err = NewMechanicalKalman(MechanicalSpec{Dt: 1 / rate, PositionNoise: 1e-4, Inertia: 7e-5 * float64(3-j),
+						Walk: [4]float64{2: 0.1, 3: 40}[j], EffortNoise: 1e-3})
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -2,8 +2,8 @@ package estimator
 
 import "hilrig/engine/plant"
 
-// Tuning is what the filter of an axis knows of its motor: all that changes with it, as plain numbers. It is made beside the tick, and taken in by
-// the filter at the edge of one: the belief of the filter, the times of its samples and the commands on their way go on.
+// Tuning is what the filter of an axis knows of its motor: all that changes with it, as plain numbers. It is made beside the tick, and
+// taken in by the filter at the edge of one: the belief of the filter, the times of its samples and the commands on their way go on.
 type Tuning struct {
 	electrical            electrical
 	mechanical            mechanical
@@ -35,7 +35,8 @@ func (a *Axis) TuneMechanical(t *Tuning, m MechanicalSpec, perAmpere, perCommand
 	}
 }
 
-// Adopt goes on with another tuning. Least squares begin anew where the torque constant is another: what they summed up belongs to the old one.
+// Adopt goes on with another tuning. Least squares begin anew where the torque constant is another: what they summed up belongs to the old
+// one.
 func (a *Axis) Adopt(t *Tuning) {
 	switch m := a.kf.model.(type) {
 	case *electrical:

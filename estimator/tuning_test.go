@@ -8,9 +8,11 @@ import (
 	"hilrig/engine/plant"
 )
 
-// A filter that was given another motor is, bit for bit, one that was built with it: every number that follows from the motor has been replaced.
+// A filter that was given another motor is, bit for bit, one that was built with it: every number that follows from the motor has been
+// replaced.
 func TestTuning(t *testing.T) {
-	one, other := plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, BrushDrop: 0.6, DropScale: 0.05}, plant.Motor{R: 1.7, L: 0.9e-3, K: 0.05, J: 9e-5, BrushDrop: 0.4, DropScale: 0.03}
+	one, other := plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, BrushDrop: 0.6, DropScale: 0.05},
+		plant.Motor{R: 1.7, L: 0.9e-3, K: 0.05, J: 9e-5, BrushDrop: 0.4, DropScale: 0.03}
 	electrical := func(m plant.Motor) (*Axis, KalmanSpec) {
 		k := KalmanSpec{Motor: m, Count: 1e-4, CurrentNoise: 0.02, TorqueWalk: 0.1, VoltageNoise: 0.05, TopVoltage: 24}
 		a, err := NewElectrical(k, AxisSpec{Tick: 1e-3, Groups: []Group{{SamplePeriod: 1e-3, Quantities: []Quantity{Position, Current}}},
@@ -22,7 +24,8 @@ func TestTuning(t *testing.T) {
 	}
 	mechanical := func(m plant.Motor, groups ...Group) (*Axis, MechanicalSpec) {
 		s := MechanicalSpec{Inertia: m.J, Count: 1e-4, Walk: 0.1, EffortNoise: 1e-3, TopEffort: 24 * m.K, TopSpeed: 300}
-		a, err := NewMechanical(s, AxisSpec{Tick: 1e-3, Groups: groups, PerCommand: m.K, PerAmpere: m.K, RLS: &RLSSpec{Dt: 1e-3, K: m.K, Window: 0.05, MinVel: 1, Count: 1e-4}})
+		a, err := NewMechanical(s, AxisSpec{Tick: 1e-3, Groups: groups, PerCommand: m.K, PerAmpere: m.K,
+			RLS: &RLSSpec{Dt: 1e-3, K: m.K, Window: 0.05, MinVel: 1, Count: 1e-4}})
 		if err != nil {
 			t.Fatal(err)
 		}

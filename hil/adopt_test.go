@@ -35,7 +35,8 @@ func weaker(times float64) *axis.Set {
 
 // handOver runs to full speed, hands a set over, and goes on; it gives the rows of the second behind the hand-over and of all.
 func handOver(t *testing.T, seed uint64, comp axis.CompSpec, truth func(*plant.AxisSpec), set *axis.Set) (b *bench, after, all []Row) {
-	b = newBench(t, benchOptions{seed: seed, comp: comp, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.9 + 0.01*float64(seed)}, fade: 0.5, truth: truth})
+	b = newBench(t, benchOptions{seed: seed, comp: comp, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.9 + 0.01*float64(seed)},
+		fade: 0.5, truth: truth})
 	b.out.keep = &all
 	for k := range 2600 {
 		switch k {
@@ -99,7 +100,8 @@ func TestHandOver(t *testing.T) {
 
 // elastoPlastic is another law with the numbers of the demo's.
 func elastoPlastic() friction.Model {
-	law, err := friction.Build("elasto-plastic", map[string]float64{"sigma0": 11, "sigma1": 0.02, "sigma2": 1.5e-4, "Fc": 15e-3, "Fs": 21e-3, "vs": 0.5, "vd": 0.3, "offset": 0, "N0": 0, "zba_ratio": 0.7})
+	law, err := friction.Build("elasto-plastic", map[string]float64{"sigma0": 11, "sigma1": 0.02, "sigma2": 1.5e-4, "Fc": 15e-3, "Fs": 21e-3,
+		"vs": 0.5, "vd": 0.3, "offset": 0, "N0": 0, "zba_ratio": 0.7})
 	if err != nil {
 		panic(err)
 	}
@@ -285,7 +287,8 @@ func handOvers(k int) *axis.Set {
 
 // everyCompensation are kinds with what they need.
 func everyCompensation() map[string]axis.CompSpec {
-	all := map[string]axis.CompSpec{"feedforward": compOf(axis.CompFeedForward), "static": compOf(axis.CompStatic), "observer": observer, "adaptive gain": compOf(axis.CompGain), "disturbance": compOf(axis.CompDisturbance)}
+	all := map[string]axis.CompSpec{"feedforward": compOf(axis.CompFeedForward), "static": compOf(axis.CompStatic), "observer": observer,
+		"adaptive gain": compOf(axis.CompGain), "disturbance": compOf(axis.CompDisturbance)}
 	for name, c := range all {
 		c.Ramp, c.Adapt.Time, c.Adapt.Range, c.Bandwidth, c.Order = 0.03, 5, [2]float64{0.5, 2}, 30, 2
 		all[name] = c

@@ -192,8 +192,10 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 		Recv: Of("drive", commands...), Send: Of("drive", sensors...),
 		Truth: Of("plant", b.machine.Layout().Outputs...), Drives: []PlantDrive{{Command: 0, Enable: 1, Status: -1, Watchdog: 0.05}}})
 	spec := ControllerSpec{
-		Rig: "bench", Owners: []Owner{{Name: "shaft", Kind: AxisOwner}}, Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Models: o.models,
-		Axes: []AxisSpec{motorAxis(estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, TopSpeed: 300}, every)},
+		Rig: "bench", Owners: []Owner{{Name: "shaft", Kind: AxisOwner}}, Rate: rate, Meas: Of("drive", sensors...),
+		Cmd: Of("drive", commands...), Models: o.models,
+		Axes: []AxisSpec{motorAxis(estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15,
+			VoltageNoise: 0.05, TopSpeed: 300}, every)},
 		Guard: GuardSpec{Meas: limits,
 			Cmd:         []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
 			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}},

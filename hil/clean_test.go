@@ -26,9 +26,11 @@ var cleanCases = []cleanCase{
 	{"multisine, feed-forward", multisine, nil, shopOptions{comp: axis.CompSpec{Kind: axis.CompFeedForward, Inertia: true}}},
 	{"fast sine", sineOf(3, 1.5), nil, shopOptions{}},
 	{"slow ramp", func(size float64) reference.Spec { return reference.Spec{Kind: "ramp", Velocity: size / 3 * 5e-3} }, nil, shopOptions{}},
-	{"ramp of two counts a second", func(size float64) reference.Spec { return reference.Spec{Kind: "ramp", Velocity: size / 3 * 2e-4} }, nil, shopOptions{ki: 1}},
+	{"ramp of two counts a second", func(size float64) reference.Spec { return reference.Spec{Kind: "ramp", Velocity: size / 3 * 2e-4} }, nil,
+		shopOptions{ki: 1}},
 	{"dwell", func(size float64) reference.Spec { return reference.Spec{Kind: "constant", Offset: size / 10} }, nil, shopOptions{}},
-	{"dwell with an integral", func(size float64) reference.Spec { return reference.Spec{Kind: "constant", Offset: size / 10} }, nil, shopOptions{ki: 1}},
+	{"dwell with an integral", func(size float64) reference.Spec { return reference.Spec{Kind: "constant", Offset: size / 10} }, nil,
+		shopOptions{ki: 1}},
 	{"steps", func(size float64) reference.Spec {
 		return reference.Spec{Kind: "step", Amplitude: size / 3, Frequency: 0.7}
 	}, nil, shopOptions{}},
@@ -40,14 +42,20 @@ var cleanCases = []cleanCase{
 	{"coarse encoder, small sine", sineOf(0.1, 0.2), func(p *shop) { p.count *= 32 }, shopOptions{ki: 0.5}},
 	{"very coarse encoder", sineOf(3, 0.2), func(p *shop) { p.count *= 300 }, shopOptions{}},
 	{"noisy position", multisine, func(p *shop) { p.noise[0] = 3 * p.count }, shopOptions{}},
-	{"noisy position, dwell", func(size float64) reference.Spec { return reference.Spec{Kind: "constant", Offset: size / 10} }, func(p *shop) { p.noise[0] = 3 * p.count }, shopOptions{ki: 1}},
+	{"noisy position, dwell", func(size float64) reference.Spec { return reference.Spec{Kind: "constant", Offset: size / 10} },
+		func(p *shop) { p.noise[0] = 3 * p.count }, shopOptions{ki: 1}},
 	{"weight", sineOf(1, 0.3), func(p *shop) { w := 5 * p.fs; p.load = func(_, _ float64) float64 { return w } }, shopOptions{}},
-	{"weight the other way, dwell", sineOf(0, 1), func(p *shop) { w := -8 * p.fs; p.load = func(_, _ float64) float64 { return w } }, shopOptions{}},
-	{"weight, dwell with an integral", sineOf(0, 1), func(p *shop) { w := 8 * p.fs; p.load = func(_, _ float64) float64 { return w } }, shopOptions{ki: 1}},
-	{"weight, more friction than known", sineOf(0.5, 0.3), func(p *shop) { w := 5 * p.fs; p.load = func(_, _ float64) float64 { return w } }, shopOptions{law: func(l *friction.LuGre) { l.Fs /= 1.4; l.Fc /= 1.4 }}},
+	{"weight the other way, dwell", sineOf(0, 1), func(p *shop) { w := -8 * p.fs; p.load = func(_, _ float64) float64 { return w } },
+		shopOptions{}},
+	{"weight, dwell with an integral", sineOf(0, 1), func(p *shop) { w := 8 * p.fs; p.load = func(_, _ float64) float64 { return w } },
+		shopOptions{ki: 1}},
+	{"weight, more friction than known", sineOf(0.5, 0.3), func(p *shop) { w := 5 * p.fs; p.load = func(_, _ float64) float64 { return w } },
+		shopOptions{law: func(l *friction.LuGre) { l.Fs /= 1.4; l.Fc /= 1.4 }}},
 	{"spring", sineOf(1, 0.3), func(p *shop) { k := p.spring(); p.load = func(_, x float64) float64 { return k * x } }, shopOptions{}},
-	{"a hand comes and goes", sineOf(0, 1), func(p *shop) { w := 5 * p.fs; p.load = func(t, _ float64) float64 { return w * math.Sin(2*t) } }, shopOptions{}},
-	{"a hand pulls slowly", sineOf(0, 1), func(p *shop) { w := 5 * p.fs; p.load = func(t, _ float64) float64 { return w * math.Sin(0.3*t) } }, shopOptions{}},
+	{"a hand comes and goes", sineOf(0, 1), func(p *shop) { w := 5 * p.fs; p.load = func(t, _ float64) float64 { return w * math.Sin(2*t) } },
+		shopOptions{}},
+	{"a hand pulls slowly", sineOf(0, 1), func(p *shop) { w := 5 * p.fs; p.load = func(t, _ float64) float64 { return w * math.Sin(0.3*t) } },
+		shopOptions{}},
 	{"half as much friction again as known", sineOf(0.5, 0.2), nil, shopOptions{law: func(l *friction.LuGre) { l.Fs /= 1.5; l.Fc /= 1.5 }}},
 	{"hot winding", multisine, func(p *shop) { p.r *= 1.5 }, shopOptions{}},
 	{"hot winding, dwell", sineOf(0.3, 0.1), func(p *shop) { p.hot = 1.5 }, shopOptions{ki: 1}},
@@ -57,7 +65,9 @@ var cleanCases = []cleanCase{
 	{"ten times the inertia, steps", func(size float64) reference.Spec {
 		return reference.Spec{Kind: "step", Amplitude: size / 3, Frequency: 0.7}
 	}, func(p *shop) { p.heavy = 10 }, shopOptions{}},
-	{"a tenth of the inertia in the file, and a weight", sineOf(1, 0.7), func(p *shop) { w := 3 * p.fs; p.load = func(_, _ float64) float64 { return w } }, shopOptions{motor: func(m *plant.Motor) { m.J /= 10 }}},
+	{"a tenth of the inertia in the file, and a weight", sineOf(1, 0.7),
+		func(p *shop) { w := 3 * p.fs; p.load = func(_, _ float64) float64 { return w } },
+		shopOptions{motor: func(m *plant.Motor) { m.J /= 10 }}},
 	{"half of it", multisine, func(p *shop) { p.heavy = 0.5 }, shopOptions{}},
 	{"drive of 20 Hz", sineOf(1, 0.5), func(p *shop) { p.lag = 8e-3 }, shopOptions{}},
 	{"half the inertia in the file", multisine, nil, shopOptions{motor: func(m *plant.Motor) { m.J /= 2 }}},
@@ -66,14 +76,28 @@ var cleanCases = []cleanCase{
 	{"half the friction in the file", sineOf(1, 0.3), nil, shopOptions{law: halved}},
 	{"half the friction in the file, fast sine", sineOf(3, 1.5), nil, shopOptions{law: halved}},
 	{"half the friction in the file, dwell", sineOf(0.3, 0.1), nil, shopOptions{law: halved}},
-	{"half of both, multisine and a weight", multisine, func(p *shop) { w := 3 * p.fs; p.load = func(_, _ float64) float64 { return w } }, shopOptions{law: halved, motor: func(m *plant.Motor) { m.J /= 2 }}},
+	{"half of both, multisine and a weight", multisine, func(p *shop) { w := 3 * p.fs; p.load = func(_, _ float64) float64 { return w } },
+		shopOptions{law: halved, motor: func(m *plant.Motor) { m.J /= 2 }}},
 	{"half of both, steps", func(size float64) reference.Spec {
 		return reference.Spec{Kind: "step", Amplitude: size / 3, Frequency: 1.7}
 	}, nil, shopOptions{law: halved, motor: func(m *plant.Motor) { m.J /= 2 }}},
-	{"half of both and a spring", sineOf(1, 0.7), func(p *shop) { k := p.spring(); p.load = func(_, x float64) float64 { return k * x } }, shopOptions{law: halved, motor: func(m *plant.Motor) { m.J /= 2 }}},
+	{"half of both and a spring", sineOf(1, 0.7), func(p *shop) { k := p.spring(); p.load = func(_, x float64) float64 { return k * x } },
+		shopOptions{law: halved, motor: func(m *plant.Motor) { m.J /= 2 }}},
 	{"twice the friction in the file", multisine, nil, shopOptions{law: func(l *friction.LuGre) { l.Fs *= 2; l.Fc *= 2 }}},
-	{"pendulum that hangs", sineOf(1, 0.5), func(p *shop) { k := p.spring(); p.load = func(_, x float64) float64 { return 2 * k * math.Sin(x) } }, shopOptions{}},
-	{"pendulum that stands", sineOf(1, 0.5), func(p *shop) { k := p.spring(); p.load = func(_, x float64) float64 { return -k * math.Sin(x) } }, shopOptions{}},
+	{"pendulum that hangs", sineOf(1, 0.5), func(p *shop) {
+		k := p.spring()
+		p.load = func(_,
+			x float64) float64 {
+			return 2 * k * math.Sin(x)
+		}
+	}, shopOptions{}},
+	{"pendulum that stands", sineOf(1, 0.5), func(p *shop) {
+		k := p.spring()
+		p.load = func(_,
+			x float64) float64 {
+			return -k * math.Sin(x)
+		}
+	}, shopOptions{}},
 	{"elastic joint of 8 Hz, half is the motor", multisine, func(p *shop) { p.joint(8, 0.5, false) }, shopOptions{}},
 	{"elastic joint of 8 Hz, encoder outside", sineOf(1, 0.5), func(p *shop) { p.joint(8, 0.5, true) }, shopOptions{pid: softened}},
 	{"elastic joint of 25 Hz, encoder outside", multisine, func(p *shop) { p.joint(25, 0.5, true) }, shopOptions{pid: softened}},
@@ -84,7 +108,8 @@ var cleanCases = []cleanCase{
 	{"a soft controller", multisine, nil, shopOptions{pid: softened}},
 	{"friction that changes with the place", multisine, func(p *shop) { p.uneven(1) }, shopOptions{}},
 	{"friction that changes three times a radian, soft", multisine, func(p *shop) { p.uneven(3) }, shopOptions{pid: softened}},
-	{"cogging", sineOf(1, 1), func(p *shop) { p.load = func(_, x float64) float64 { return 0.4 * p.fc * math.Sin(11*x/p.size()+1) } }, shopOptions{}},
+	{"cogging", sineOf(1, 1), func(p *shop) { p.load = func(_, x float64) float64 { return 0.4 * p.fc * math.Sin(11*x/p.size()+1) } },
+		shopOptions{}},
 }
 
 // softened is a controller that a joint or a delay bears; of the stage it is a hundred thousand times as strong.

@@ -13,7 +13,8 @@ import (
 
 const count = 2 * math.Pi / 65536 // rad  of the bench's encoder
 
-var everyComp = []axis.CompKind{axis.CompFeedForward, axis.CompObserver, axis.CompStatic, axis.CompDisturbance, axis.CompGain, axis.CompLuGre}
+var everyComp = []axis.CompKind{axis.CompFeedForward, axis.CompObserver, axis.CompStatic, axis.CompDisturbance, axis.CompGain,
+	axis.CompLuGre}
 
 // compOf is a compensation as cmd/hil fills it in for the demo.
 func compOf(kind axis.CompKind) axis.CompSpec {

@@ -57,11 +57,14 @@ func (s span) of(x []float64) []float64 { return x[s.from:s.to:s.to] }
 
 // roles of the signals of an axis, by the name behind that of the axis.
 var roles = map[string]ChannelRole{
-	"est.position": RolePosition, "est.velocity": RoleVelocity, "est.acceleration": RoleAcceleration, "est.current": RoleCurrent, "est.friction": RoleFriction,
-	"rls.J": RoleParameter, "rls.M": RoleParameter, "rls.Fv": RoleParameter, "rls.Fc": RoleParameter, "rls.offset": RoleParameter,
-	"rls.J_se": RoleStdErr, "rls.M_se": RoleStdErr, "rls.Fv_se": RoleStdErr, "rls.Fc_se": RoleStdErr, "rls.offset_se": RoleStdErr, "rls.windows": RoleCount,
+	"est.position": RolePosition, "est.velocity": RoleVelocity, "est.acceleration": RoleAcceleration, "est.current": RoleCurrent,
+	"est.friction": RoleFriction,
+	"rls.J":        RoleParameter, "rls.M": RoleParameter, "rls.Fv": RoleParameter, "rls.Fc": RoleParameter, "rls.offset": RoleParameter,
+	"rls.J_se": RoleStdErr, "rls.M_se": RoleStdErr, "rls.Fv_se": RoleStdErr, "rls.Fc_se": RoleStdErr, "rls.offset_se": RoleStdErr,
+	"rls.windows":  RoleCount,
 	"ref.position": RolePosition, "ref.velocity": RoleVelocity, "ref.acceleration": RoleAcceleration, "ref.effort": RoleEffort,
-	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "comp.left": RoleLeft, "model.friction": RoleFriction, "heat": RoleHeat,
+	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "comp.mechanism": RoleEffort, "comp.left": RoleLeft,
+	"model.friction": RoleFriction, "heat": RoleHeat,
 }
 
 // ofAxis are these signals as channels of an axis.
@@ -160,10 +163,12 @@ func (c *Controller) watched() GuardSpec {
 		w := &c.axes[i]
 		name := func(b Block, r ChannelRole) uint16 { return uint16(c.schema.Find(b, w.s.Name, r) + 1) }
 		g.Axes = append(g.Axes, AxisGuard{AxisLimits: w.s.Limits, MaxResidual: w.Unexplained(), Measured: w.s.Measured,
-			Position: name(Estimated, RolePosition), Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
+			Position: name(Estimated, RolePosition), Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError),
+			Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
 		if w.s.Command >= 0 {
 			own := &g.Axes[i]
-			ends := slices.ContainsFunc(g.Cmd, func(c CmdLimit) bool { return c.Enable }) || g.Cmd[w.s.Command].Safe == 0 && w.s.Drive != plant.VelocityDrive
+			ends := slices.ContainsFunc(g.Cmd, func(c CmdLimit) bool { return c.Enable }) || g.Cmd[w.s.Command].Safe == 0 &&
+				w.s.Drive != plant.VelocityDrive
 			own.HasDrive, own.OffLimits = true, w.s.OffLimits(ends, w.Filter().PositionNoise(), w.s.Limits.MaxCurrent, w.s.Limits.RatedI)
 			for _, g := range w.s.Sampling.Groups {
 				own.SamplePeriod = max(own.SamplePeriod, g.SamplePeriod)

@@ -158,7 +158,8 @@ func TestControllerTicks(t *testing.T) {
 		b.step()
 		flags |= b.ctl.row.Flags
 	}
-	if flags&(FlagEstimator|FlagDiverged|FlagNonFinite) != 0 || math.Abs(b.controller.states[0].Residual) > 0.3*demoLaw().Fs || b.controller.states[0].Residual == 0 {
+	if flags&(FlagEstimator|FlagDiverged|FlagNonFinite) != 0 || math.Abs(b.controller.states[0].Residual) > 0.3*demoLaw().Fs ||
+		b.controller.states[0].Residual == 0 {
 		t.Errorf("flags %b, residual %g N·m", flags, b.controller.states[0].Residual)
 	}
 	if at := s.Index("drive.voltage"); b.controller.guard.s.CmdAt != at {

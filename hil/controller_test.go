@@ -80,7 +80,8 @@ func TestEstimatesInTheLoop(t *testing.T) {
 // (The inertia is biased then, by what the current does between its samples: see estimator.rls in docs/config.md.)
 func TestSlowSensor(t *testing.T) {
 	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 1.3}}}
-	b := newBench(t, benchOptions{seed: 5, comp: axis.CompSpec{Kind: axis.CompFeedForward, Scale: 0.9, Inertia: true}, ref: ref, fade: 1, every: 5})
+	b := newBench(t, benchOptions{seed: 5, comp: axis.CompSpec{Kind: axis.CompFeedForward, Scale: 0.9, Inertia: true}, ref: ref, fade: 1,
+		every: 5})
 	rows := b.run(t, 40000)
 	if rms := b.rms(rows[5000:], "shaft.ctl.error"); rms > 0.05 {
 		t.Errorf("rms tracking error %.1f mrad at 200 samples/s", 1e3*rms)
@@ -158,8 +159,8 @@ func TestTickAllocs(t *testing.T) {
 	}
 }
 
-// One tick of the demo's controller in RUN: estimate, model, compensate, guard, push. Its samples are those of one turn of the motion, again
-// and again: one that stayed the same would trip.
+// One tick of the demo's controller in RUN: estimate, model, compensate, guard, push. Its samples are those of one turn of the motion,
+// again and again: one that stayed the same would trip.
 func BenchmarkTick(b *testing.B) {
 	s := newBench(b, benchOptions{seed: 1, comp: observer, ref: slowSine, fade: 0.5})
 	var turn [][2]float64

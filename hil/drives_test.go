@@ -123,7 +123,8 @@ func bodySpec(t testing.TB, name string, p *body, ref reference.Spec, comp axis.
 	motor := plant.Motor{R: p.r, L: p.l, K: p.k, J: p.mass}
 	s := AxisSpec{Name: name, Limits: AxisLimits{MaxSpeed: 1e3 * p.vs, MaxError: 100 * p.vs}, Spec: axis.Spec{
 		Linear: linear, Drive: p.kind, Motor: motor, TopCommand: 24,
-		Law: &friction.LuGre{Sigma0: 2000 * p.fs / p.vs, Sigma1: 20 * math.Sqrt(p.fs/p.vs*p.mass), Sigma2: p.fv, Fc: p.fc, Fs: p.fs, Vs: p.vs, Vd: p.vs},
+		Law: &friction.LuGre{Sigma0: 2000 * p.fs / p.vs, Sigma1: 20 * math.Sqrt(p.fs/p.vs*p.mass), Sigma2: p.fv, Fc: p.fc, Fs: p.fs, Vs: p.vs,
+			Vd: p.vs},
 		Ref: gen, Fade: 0.3, Comp: comp, PID: control.PID{Kp: p.mass * 60 * 60, Kd: p.mass * 84, Limit: 24 * max(p.k, 1e-9)},
 		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{SamplePeriod: 1e-3,
 			Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}},
@@ -149,7 +150,8 @@ func bodySpec(t testing.TB, name string, p *body, ref reference.Spec, comp axis.
 // newYard puts them together; the commands of axes without a drive go nowhere.
 func newYard(t testing.TB, seed uint64, bodies []*body, axes []AxisSpec) *yard {
 	t.Helper()
-	y := &yard{clock: &VirtualClock{Period: 1e6}, out: &hand2{}, bodies: bodies, rng: rand.New(rand.NewPCG(seed, 5)), u: make([]float64, len(bodies)+1)}
+	y := &yard{clock: &VirtualClock{Period: 1e6}, out: &hand2{}, bodies: bodies, rng: rand.New(rand.NewPCG(seed, 5)),
+		u: make([]float64, len(bodies)+1)}
 	s := ControllerSpec{Rig: "yard", Rate: 1000, Axes: axes, Guard: GuardSpec{GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.05}}}
 	for i := range axes {
 		a := &axes[i]
@@ -210,7 +212,8 @@ func (y *yard) errorOf(t testing.TB, n int) float64 {
 }
 
 func motorBody(kind plant.DriveKind) *body {
-	return &body{kind: kind, mass: 7e-5, fc: 15e-3, fs: 21e-3, vs: 0.5, fv: 1.5e-4, r: 1.2, l: 0.6e-3, k: 0.042, gain: 0.05, count: 2 * math.Pi / 65536, noise: 0.02}
+	return &body{kind: kind, mass: 7e-5, fc: 15e-3, fs: 21e-3, vs: 0.5, fv: 1.5e-4, r: 1.2, l: 0.6e-3, k: 0.042, gain: 0.05,
+		count: 2 * math.Pi / 65536, noise: 0.02}
 }
 
 // stageBody is a linear stage like that of the EMPS, its forces divided by ten.

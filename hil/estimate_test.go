@@ -45,7 +45,8 @@ func (p *sampledBy) tick(fresh uint64, theta, age float64) {
 	p.estimate(&p.r, &p.k)
 }
 
-// What a sample is used for: a position that is missing makes the estimate old although currents come, and what is refused is told, whether by its range or by what the axis can do.
+// What a sample is used for: a position that is missing makes the estimate old although currents come, and what is refused is told, whether
+// by its range or by what the axis can do.
 func TestUseOfSamples(t *testing.T) {
 	p := newSampledBy(t)
 	for range 200 {
@@ -115,7 +116,8 @@ func TestCarriedToNow(t *testing.T) {
 func TestVoltageOfASlowFrame(t *testing.T) {
 	b, _ := spoiledBench(t, 8)
 	s := b.controller.s
-	s.Meas = append(s.Meas[:2:2], Of("drive", engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "slow.age", Unit: "s"}, engine.Signal{Name: "fast.age", Unit: "s"})...)
+	s.Meas = append(s.Meas[:2:2], Of("drive", engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "slow.age", Unit: "s"},
+		engine.Signal{Name: "fast.age", Unit: "s"})...)
 	s.Guard.Meas = append(s.Guard.Meas[:2:2], MeasLimit{}, MeasLimit{Age: true}, MeasLimit{Age: true})
 	s.Ages = []int{3, 4, 3, 3, 4}
 	a := s.Axes[0]
@@ -149,8 +151,10 @@ func TestVoltageOfASlowFrame(t *testing.T) {
 		if n < 100 {
 			continue
 		}
-		if r.Flags&(FlagRefused|FlagJump|FlagEstimator) != 0 || r.Flags&FlagDiverged != 0 || c.axes[0].Age() > 6e-3 || math.Abs(k.Est[estimator.XPos]-omega*now) > 1e-3 || math.Abs(k.Est[estimator.XVel]-omega) > 0.5 {
-			t.Fatalf("tick %d: flags %b, age %g s, at %g rad, want %g, %g rad/s", n, r.Flags, c.axes[0].Age(), k.Est[estimator.XPos], omega*now, k.Est[estimator.XVel])
+		if r.Flags&(FlagRefused|FlagJump|FlagEstimator) != 0 || r.Flags&FlagDiverged != 0 || c.axes[0].Age() > 6e-3 ||
+			math.Abs(k.Est[estimator.XPos]-omega*now) > 1e-3 || math.Abs(k.Est[estimator.XVel]-omega) > 0.5 {
+			t.Fatalf("tick %d: flags %b, age %g s, at %g rad, want %g, %g rad/s", n, r.Flags, c.axes[0].Age(), k.Est[estimator.XPos], omega*now,
+				k.Est[estimator.XVel])
 		}
 	}
 }

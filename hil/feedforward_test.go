@@ -15,8 +15,8 @@ import (
 	"hilrig/hil/axis"
 )
 
-// A mechanism whose gravity has the wrong sign, or is half or twice the true one, leaves to the feedback what is missing, and the row says how
-// much of what is fed forward that is; one that is right leaves nothing, with as much friction beside it as there is. Nothing trips.
+// A mechanism whose gravity has the wrong sign, or is half or twice the true one, leaves to the feedback what is missing, and the row says
+// how much of what is fed forward that is; one that is right leaves nothing, with as much friction beside it as there is. Nothing trips.
 func TestMechanismIsWatched(t *testing.T) {
 	const mass, arm, g = 1.3, 0.36, 9.81
 	for _, kind := range []plant.DriveKind{plant.VoltageDrive, plant.CurrentDrive, plant.EffortDrive} {
@@ -30,18 +30,21 @@ func TestMechanismIsWatched(t *testing.T) {
 					p.noise[estimator.Effort], p.noise[estimator.Current] = 0.02, 0.02
 					p.load = func(_, x float64) float64 { return mass * arm * g * math.Sin(x) }
 					model, err := multibody.Build(multibody.Spec{Gravity: r3.Vec{Y: -g * c.factor}, Bodies: []multibody.Body{
-						{Name: "shaft", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: p.j - mass*arm*arm - 0.01}, Inertia: multibody.Inertia{Mass: mass, Com: r3.Vec{Y: -arm}, I: rotation.Diag(r3.Vec{X: 0.005, Y: 0.005, Z: 0.01})}}}})
+						{Name: "shaft", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: p.j - mass*arm*arm - 0.01},
+							Inertia: multibody.Inertia{Mass: mass, Com: r3.Vec{Y: -arm}, I: rotation.Diag(r3.Vec{X: 0.005, Y: 0.005, Z: 0.01})}}}})
 					if err != nil {
 						t.Fatal(err)
 					}
-					s := newShop(t, p, shopOptions{top: 40, measured: []estimator.Quantity{estimator.Current}, mechanism: &MechanismSpec{Model: model, Joint: []int{0}}, pid: &control.PID{Kp: 150, Kd: 8, Limit: 20},
+					s := newShop(t, p, shopOptions{top: 40, measured: []estimator.Quantity{estimator.Current},
+						mechanism: &MechanismSpec{Model: model, Joint: []int{0}}, pid: &control.PID{Kp: 150, Kd: 8, Limit: 20},
 						comp: axis.CompSpec{Kind: comp}, ref: reference.Spec{Kind: "sine", Amplitude: 0.9 * side, Offset: 0.3 * side, Frequency: 0.2}})
 					s.start(t)
 					s.ctl.guard.s.Axes[0].MaxResidual = 0 // a gravity so wrong is more than ten times the friction
 					s.seconds(t, 8)
 					at := s.ctl.schema.Find(Modelled, "shaft", RoleLeft)
 					if left := s.row.X[at]; left < c.least || left > c.most {
-						t.Errorf("%v, %v, gravity times %g, side %+g: the feedback adds %.3f, want %g to %g", kind, comp, c.factor, side, left, c.least, c.most)
+						t.Errorf("%v, %v, gravity times %g, side %+g: the feedback adds %.3f, want %g to %g", kind, comp, c.factor, side, left, c.least,
+							c.most)
 					}
 				}
 			}

@@ -64,11 +64,13 @@ func TestFigureCompensation(t *testing.T) {
 	line(bottom, errOn, blue, 1, fmt.Sprintf("with compensation: rms %.1f mrad, %.0f times less", 1e3*rmsOn, rmsOff/rmsOn))
 	top.Y.Min, top.Y.Max, bottom.Y.Min, bottom.Y.Max = -1.1, 2, -110, 160
 	top.Y.Tick.Marker = plot.ConstantTicks{{Value: -1, Label: "−1"}, {Value: 0, Label: "0"}, {Value: 1, Label: "1"}}
-	bottom.Y.Tick.Marker = plot.ConstantTicks{{Value: -100, Label: "−100"}, {Value: -50, Label: "−50"}, {Value: 0, Label: "0"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}
+	bottom.Y.Tick.Marker = plot.ConstantTicks{{Value: -100, Label: "−100"}, {Value: -50, Label: "−50"}, {Value: 0, Label: "0"},
+		{Value: 50, Label: "50"}, {Value: 100, Label: "100"}}
 	for _, p := range []*plot.Plot{top, bottom} {
 		p.Add(plotter.NewGrid())
 		p.X.Min, p.X.Max = 0, 8
-		p.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 2, Label: "2"}, {Value: 4, Label: "4"}, {Value: 6, Label: "6"}, {Value: 8, Label: "8"}}
+		p.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 2, Label: "2"}, {Value: 4, Label: "4"}, {Value: 6, Label: "6"},
+			{Value: 8, Label: "8"}}
 		p.Legend.Padding, p.Legend.XOffs = vg.Points(2), -vg.Points(4)
 	}
 

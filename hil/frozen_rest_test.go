@@ -37,7 +37,8 @@ func TestFrozenPositionFromRest(t *testing.T) {
 // demo), and the cause; an axis that nothing finds goes on for 3 s. The reference goes away from the axis, or comes back to it (−1).
 func playRest(t *testing.T, p *shop, measured []estimator.Quantity, asked, side, away float64) (ms, total int, far float64, cause Cause) {
 	size := 1.0
-	o := shopOptions{measured: measured, tick: 2, limits: AxisLimits{MaxSpeed: 100, MaxError: 10}, pid: &control.PID{Kp: 0.1, Kd: 0.004, Limit: 0.4}}
+	o := shopOptions{measured: measured, tick: 2, limits: AxisLimits{MaxSpeed: 100, MaxError: 10},
+		pid: &control.PID{Kp: 0.1, Kd: 0.004, Limit: 0.4}}
 	switch {
 	case p.linear:
 		size = 0.04 / 3

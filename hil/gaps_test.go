@@ -21,7 +21,8 @@ func TestSlowBusDoesNotTrip(t *testing.T) {
 	for _, measured := range [][]estimator.Quantity{nil, {estimator.Current}} {
 		for _, late := range []int{0, 1, 2, 3} {
 			for _, amplitude := range []float64{0.3, 1.57, -1.57} {
-				s := newShop(t, gearedShop(), shopOptions{tick: 20, late: late, measured: measured, top: 12, pid: &control.PID{Kp: 0.03, Kd: 0.02, Limit: 0.06},
+				s := newShop(t, gearedShop(), shopOptions{tick: 20, late: late, measured: measured, top: 12,
+					pid: &control.PID{Kp: 0.03, Kd: 0.02, Limit: 0.06},
 					ref: reference.Spec{Kind: "sine", Amplitude: amplitude, Frequency: 0.2}})
 				s.start(t)
 				for k := range 50 * 10 {
@@ -36,7 +37,8 @@ func TestSlowBusDoesNotTrip(t *testing.T) {
 	}
 }
 
-// Behind a time in which the loop was away, or the board, or both, and in which the watchdog of the drive took the energy away, nothing trips.
+// Behind a time in which the loop was away, or the board, or both, and in which the watchdog of the drive took the energy away, nothing
+// trips.
 func TestGapsDoNotTrip(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -92,8 +94,8 @@ func TestGapsDoNotTrip(t *testing.T) {
 	}
 }
 
-// One wild sample of a reading, up to a million times what it may be, is no finding about that reading, on any kind of drive and to both sides; nor
-// are two in a second. A velocity and an applied voltage move the estimate, and what rests on it may trip.
+// One wild sample of a reading, up to a million times what it may be, is no finding about that reading, on any kind of drive and to both
+// sides; nor are two in a second. A velocity and an applied voltage move the estimate, and what rests on it may trip.
 func TestOneWildSampleDoesNotTrip(t *testing.T) {
 	all := []estimator.Quantity{estimator.Current, estimator.Velocity, estimator.Effort, estimator.Voltage}
 	for _, kind := range shopKinds {
@@ -120,7 +122,8 @@ func TestOneWildSampleDoesNotTrip(t *testing.T) {
 				}
 				for ; n < 600; n++ {
 					if s.step(); !s.row.Mode.Energised() {
-						if moves := q == estimator.Velocity || q == estimator.Voltage || q == estimator.Effort && p.drive == plant.EffortDrive; moves && s.row.Cause != CauseDisagree && s.row.Cause != CauseFrozenReading {
+						if moves := q == estimator.Velocity || q == estimator.Voltage || q == estimator.Effort && p.drive == plant.EffortDrive; moves &&
+							s.row.Cause != CauseDisagree && s.row.Cause != CauseFrozenReading {
 							break
 						}
 						t.Errorf("%s, quantity %d, %g: %d ms: %s", kind.name, q, wild, n, s.row.CauseText(&s.ctl.schema))
@@ -132,14 +135,16 @@ func TestOneWildSampleDoesNotTrip(t *testing.T) {
 	}
 }
 
-// A coupling that slips, or a wrong scale, shows a part of the motion of a velocity drive: below a half of a fast one is found, within a quarter of a
-// second of the tenfold floor and a step of it; three quarters run on. A drive that speeds up slowly is sound.
+// A coupling that slips, or a wrong scale, shows a part of the motion of a velocity drive: below a half of a fast one is found, within a
+// quarter of a second of the tenfold floor and a step of it; three quarters run on. A drive that speeds up slowly is sound.
 func TestVelocityDriveShowsItsMotion(t *testing.T) {
 	for _, c := range []struct {
 		share float64
 		want  Cause // of two that fit
 		or    Cause
-	}{{0, CauseFrozen, CauseFrozen}, {0.05, CauseFrozen, CauseFrozen}, {0.08, CauseFrozen, CauseDisagree}, {0.2, CauseDisagree, CauseDisagree}, {0.35, CauseDisagree, CauseDisagree}, {-1, CauseDirection, CauseDirection}, {-0.3, CauseDirection, CauseDirection}, {0.75, CauseNone, CauseNone}, {1, CauseNone, CauseNone}} {
+	}{{0, CauseFrozen, CauseFrozen}, {0.05, CauseFrozen, CauseFrozen}, {0.08, CauseFrozen, CauseDisagree},
+		{0.2, CauseDisagree, CauseDisagree}, {0.35, CauseDisagree, CauseDisagree}, {-1, CauseDirection, CauseDirection},
+		{-0.3, CauseDirection, CauseDirection}, {0.75, CauseNone, CauseNone}, {1, CauseNone, CauseNone}} {
 		for _, side := range []float64{1, -1} {
 			for _, linear := range []bool{false, true} {
 				p, size := rotaryShop(plant.VelocityDrive), side
@@ -167,7 +172,8 @@ func TestVelocityDriveShowsItsMotion(t *testing.T) {
 	}
 }
 
-// A velocity drive that takes one or two seconds to reach what is commanded, or to turn round, is sound; so is one that a weight holds back.
+// A velocity drive that takes one or two seconds to reach what is commanded, or to turn round, is sound; so is one that a weight holds
+// back.
 func TestSlowVelocityDriveIsSound(t *testing.T) {
 	for _, seconds := range []float64{0.2, 1, 2} {
 		for _, weight := range []float64{0, 0.01, -0.01} {

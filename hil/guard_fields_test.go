@@ -25,7 +25,8 @@ func newFieldBoard(third MeasLimit) *fieldBoard {
 		Cmd:         []CmdLimit{{Drives: true, Lo: -10, Hi: 10}},
 		GuardLimits: GuardLimits{HoldTime: 0.010, SelfTest: 0.020}, Beat: 0.25}
 	nan := math.NaN()
-	return &fieldBoard{Guard: NewGuard(s), meas: make([]float64, 3), value: make([]float64, 3), sends: []bool{true, true, true}, last: []float64{nan, nan, nan}, keep: 100, u: make([]float64, 1)}
+	return &fieldBoard{Guard: NewGuard(s), meas: make([]float64, 3), value: make([]float64, 3), sends: []bool{true, true, true},
+		last: []float64{nan, nan, nan}, keep: 100, u: make([]float64, 1)}
 }
 
 func (b *fieldBoard) ticks(n int, q Request) Refusal {
@@ -49,7 +50,8 @@ func (b *fieldBoard) ticks(n int, q Request) Refusal {
 	return b.row.Res
 }
 
-var fieldNames = Schema{Meas: Of("drive", engine.Signal{Name: "angle", Unit: "rad"}, engine.Signal{Name: "current", Unit: "A"}, engine.Signal{Name: "status"})}
+var fieldNames = Schema{Meas: Of("drive", engine.Signal{Name: "angle", Unit: "rad"}, engine.Signal{Name: "current", Unit: "A"},
+	engine.Signal{Name: "status"})}
 
 func (b *fieldBoard) want(t *testing.T, what string, m Mode, c Cause, why string) {
 	t.Helper()

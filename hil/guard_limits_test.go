@@ -249,7 +249,8 @@ func TestGuardDiverged(t *testing.T) {
 		if g.row.Cause != c.want {
 			t.Errorf("%+v: %v, want %v", c.m, g.row.Cause, c.want)
 		}
-		for fault, want := range map[axis.Fault]Cause{axis.Frozen: CauseFrozen, axis.Scale: CauseScale, axis.Delay: CauseDelay, axis.Disagree: CauseDisagree} {
+		for fault, want := range map[axis.Fault]Cause{axis.Frozen: CauseFrozen, axis.Scale: CauseScale, axis.Delay: CauseDelay,
+			axis.Disagree: CauseDisagree} {
 			if c.want != CauseDirection {
 				want = c.want
 			}
@@ -263,7 +264,8 @@ func TestGuardDiverged(t *testing.T) {
 		}
 	}
 	// what an axis found is told, whatever it would be put down to
-	for fault, want := range map[axis.Fault]Cause{axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Frozen: CauseFrozen, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree} {
+	for fault, want := range map[axis.Fault]Cause{axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Frozen: CauseFrozen,
+		axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree} {
 		g := newRigged(t, nil)
 		g.running()
 		g.row.Flags = 0
@@ -310,7 +312,8 @@ func TestRequestNames(t *testing.T) {
 func TestWhy(t *testing.T) {
 	driven := Of("drive", engine.Signal{Name: "voltage", Unit: "V"})
 	driven[0].Axis, driven[0].Role = "shaft", RoleCommand
-	s := &Schema{Cmd: driven, Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}), Est: Of("stage", engine.Signal{Name: "at", Unit: "m"})}
+	s := &Schema{Cmd: driven, Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"},
+		engine.Signal{Name: "motor.current", Unit: "A"}), Est: Of("stage", engine.Signal{Name: "at", Unit: "m"})}
 	s.Meas[0].Axis = "shaft"
 	for _, c := range []struct {
 		r    Row

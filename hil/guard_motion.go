@@ -10,8 +10,10 @@ import (
 )
 
 // faultCauses are the causes of what an axis finds wrong with itself.
-var faultCauses = [...]Cause{axis.Fine: CauseNone, axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Direction: CauseDirection, axis.Frozen: CauseFrozen,
-	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale, axis.Delay: CauseDelay,
+var faultCauses = [...]Cause{axis.Fine: CauseNone, axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Direction: CauseDirection,
+	axis.Frozen:        CauseFrozen,
+	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree,
+	axis.Scale: CauseScale, axis.Delay: CauseDelay,
 	axis.Saturated: CauseSaturated}
 
 // hinted are the causes that an axis leaves its limits for: a hint names what made it do so.

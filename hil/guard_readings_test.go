@@ -63,9 +63,11 @@ func TestGuardWorstReading(t *testing.T) {
 		where uint16
 	}{
 		{7, 7, CauseStale, 1}, {7, 1e9, CauseRange, 2}, {1e9, 7, CauseRange, 1}, {1e9, 1e9, CauseRange, 1},
-		{math.NaN(), 1e9, CauseNonFinite, 1}, {1e9, math.NaN(), CauseNonFinite, 2}, {7, math.NaN(), CauseNonFinite, 2}, {math.NaN(), 7, CauseNonFinite, 1},
+		{math.NaN(), 1e9, CauseNonFinite, 1}, {1e9, math.NaN(), CauseNonFinite, 2}, {7, math.NaN(), CauseNonFinite, 2},
+		{math.NaN(), 7, CauseNonFinite, 1},
 	} {
-		g := NewGuard(GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3, Lo: -9, Hi: 9}, {Stale: 5e-3, Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}})
+		g := NewGuard(GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1},
+			Meas: []MeasLimit{{Stale: 5e-3, Lo: -9, Hi: 9}, {Stale: 5e-3, Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}})
 		var r Row
 		meas := []float64{0, 0}
 		for k, q := range []Request{0, ReqArm, ReqRun, 0, 0, 0, 0, 0, 0, 0, 0, 0} {
@@ -107,7 +109,8 @@ func TestGuardAge(t *testing.T) {
 	}
 
 	// samples that come old
-	s := GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}}
+	s := GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}},
+		Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}}
 	if g := NewGuard(GuardSpec{Meas: []MeasLimit{{}, {Age: true}, {}, {}, {Age: true}, {}}}); !slices.Equal(g.age, []int{1, 1, 4, 4, 4, -1}) {
 		t.Errorf("the ages are signals %d", g.age)
 	}
@@ -266,7 +269,8 @@ func TestGuardArmNeedsSight(t *testing.T) {
 	for _, c := range []struct {
 		m    MeasLimit
 		want Refusal
-	}{{MeasLimit{Needed: true}, Unwatched}, {MeasLimit{Needed: true, Stale: -1}, Unwatched}, {MeasLimit{Needed: true, Stale: 0.005}, Taken}, {MeasLimit{}, Taken}} {
+	}{{MeasLimit{Needed: true}, Unwatched}, {MeasLimit{Needed: true, Stale: -1}, Unwatched}, {MeasLimit{Needed: true, Stale: 0.005}, Taken},
+		{MeasLimit{}, Taken}} {
 		for i := range 2 {
 			g := newRigged(t, func(s *GuardSpec) { s.Meas[i] = c.m })
 			g.ticks(25, 0)
@@ -292,7 +296,8 @@ func TestGuardRequestsWhileSick(t *testing.T) {
 	}
 	g.tick(0, 0)
 	g.want(SelfTest, CauseStale)
-	for q, want := range map[Request]Refusal{ReqArm: StillWrong(CauseStale), ReqRun: StillWrong(CauseStale), ReqReset: StillWrong(CauseStale), ReqHold: WrongMode, ReqStop: Taken} {
+	for q, want := range map[Request]Refusal{ReqArm: StillWrong(CauseStale), ReqRun: StillWrong(CauseStale), ReqReset: StillWrong(CauseStale),
+		ReqHold: WrongMode, ReqStop: Taken} {
 		if res := g.tick(0, q); res != want {
 			t.Errorf("%v: refusal %d, want %d", q, res, want)
 		}
@@ -301,8 +306,9 @@ func TestGuardRequestsWhileSick(t *testing.T) {
 
 // Signals and commands are told by their place, whichever it is.
 func TestGuardPlaces(t *testing.T) {
-	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}}, CmdAt: 30,
-		Axes: []AxisGuard{{AxisLimits: AxisLimits{RatedI: 1, Thermal: 1}, Measured: [estimator.Quantities]int{-1, 0, -1, -1, -1}}}})
+	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}},
+		CmdAt: 30,
+		Axes:  []AxisGuard{{AxisLimits: AxisLimits{RatedI: 1, Thermal: 1}, Measured: [estimator.Quantities]int{-1, 0, -1, -1, -1}}}})
 	var r Row
 	for _, q := range []Request{0, ReqArm, ReqRun} {
 		r.T, r.FreshSignals, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
@@ -377,7 +383,8 @@ func TestGuardBlindHold(t *testing.T) {
 		}
 	}
 	// what a wrong reading tells is told all the same: it says more than one that is missing
-	for fault, want := range map[axis.Fault]Cause{axis.Blocked: CauseStale, axis.Frozen: CauseStale, axis.FrozenReading: CauseFrozenReading, axis.Disagree: CauseDisagree, axis.Scale: CauseScale} {
+	for fault, want := range map[axis.Fault]Cause{axis.Blocked: CauseStale, axis.Frozen: CauseStale, axis.FrozenReading: CauseFrozenReading,
+		axis.Disagree: CauseDisagree, axis.Scale: CauseScale} {
 		g := newRigged(t, nil)
 		g.running()
 		g.dead = true

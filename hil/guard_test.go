@@ -113,7 +113,8 @@ func newRigged(t *testing.T, change func(*GuardSpec)) *rigged {
 		Meas:        []MeasLimit{{Stale: 0.005, Lo: -100, Hi: 100}, {Stale: 0.005, Lo: -20, Hi: 20}},
 		Cmd:         []CmdLimit{{Drives: true, Lo: -10, Hi: 10, Slew: 1000}, {Hi: 1, Enable: true}},
 		GuardLimits: GuardLimits{HoldTime: 0.010, SelfTest: 0.020}, Beat: 0.25,
-		Axes: []AxisGuard{{AxisLimits: AxisLimits{MaxSpeed: 50, MaxCurrent: 15, RatedI: 5, Thermal: 0.1}, Measured: [estimator.Quantities]int{0, 1, -1, -1, -1}}},
+		Axes: []AxisGuard{{AxisLimits: AxisLimits{MaxSpeed: 50, MaxCurrent: 15, RatedI: 5, Thermal: 0.1},
+			Measured: [estimator.Quantities]int{0, 1, -1, -1, -1}}},
 	}
 	if change != nil {
 		change(&s)

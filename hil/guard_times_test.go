@@ -90,7 +90,8 @@ func TestGuardOverrunEdges(t *testing.T) {
 				mode = Run
 			}
 			if g.row.Mode != mode || c.want && (g.row.Cause != CauseLateTicks || g.row.Value != 4 || g.row.Limit != 3) {
-				t.Errorf("policy %d, four misses within %d ticks: %v (%v), %g of %g", policy, c.gap+1, g.row.Mode, g.row.Cause, g.row.Value, g.row.Limit)
+				t.Errorf("policy %d, four misses within %d ticks: %v (%v), %g of %g", policy, c.gap+1, g.row.Mode, g.row.Cause, g.row.Value,
+					g.row.Limit)
 			}
 		}
 	}
@@ -133,7 +134,8 @@ func TestGuardStatusPatience(t *testing.T) {
 
 // Times at their edges, in ticks of a quarter of a second, which binary numbers hold exactly.
 func TestGuardTimes(t *testing.T) {
-	s := GuardSpec{Dt: 0.25, GuardLimits: GuardLimits{SelfTest: 1, HoldTime: 0.5}, Meas: []MeasLimit{{Age: true}, {Lo: -1, Hi: 1}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}}
+	s := GuardSpec{Dt: 0.25, GuardLimits: GuardLimits{SelfTest: 1, HoldTime: 0.5}, Meas: []MeasLimit{{Age: true}, {Lo: -1, Hi: 1}},
+		Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}}
 	g := NewGuard(s)
 	var r Row
 	tick := func(x float64, q Request) (Mode, Refusal) {

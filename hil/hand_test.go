@@ -57,7 +57,8 @@ func TestHandIsNoFault(t *testing.T) {
 	}
 	for _, kind := range shopKinds[:5] { // held where it is wanted
 		p := kind.p()
-		s := newShop(t, p, shopOptions{measured: kind.measured, fade: 0.3, pid: &control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, ref: reference.Spec{Kind: "constant", Offset: 0.5}})
+		s := newShop(t, p, shopOptions{measured: kind.measured, fade: 0.3, pid: &control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4},
+			ref: reference.Spec{Kind: "constant", Offset: 0.5}})
 		s.start(t)
 		s.seconds(t, 1.1)
 		from := p.x

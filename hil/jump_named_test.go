@@ -6,8 +6,8 @@ import (
 	"hilrig/engine/reference"
 )
 
-// A position that jumps beside a drive with a limit of its speed is named so, and not by the speed that the jump would be: to both sides, by
-// half a radian to six, on every kind of drive.
+// A position that jumps beside a drive with a limit of its speed is named so, and not by the speed that the jump would be: to both sides,
+// by half a radian to six, on every kind of drive.
 func TestJumpIsNamed(t *testing.T) {
 	for _, kind := range shopKinds {
 		for _, side := range []float64{1, -1} {

@@ -72,7 +72,8 @@ func TestConstantDelay(t *testing.T) {
 					p := rotaryShop(kind.drive) // a motor of 24 V and 0.3 N·m/A on a linkage
 					p.j, p.fc, p.fs, p.vs, p.fv, p.stiffness = 5e-3, 50e-3, 70e-3, 0.2, 2e-3, 60
 					p.r, p.l, p.k, p.drop, p.top, p.kp, p.ki = 2, 5e-3, 0.3, 0, 3, 0.5, 10
-					top := map[plant.DriveKind]float64{plant.VoltageDrive: 24, plant.CurrentDrive: 10, plant.EffortDrive: 3, plant.VelocityDrive: 40}[kind.drive]
+					top := map[plant.DriveKind]float64{plant.VoltageDrive: 24, plant.CurrentDrive: 10, plant.EffortDrive: 3,
+						plant.VelocityDrive: 40}[kind.drive]
 					s := newShop(t, p, shopOptions{measured: kind.measured, top: top, late: late, limits: AxisLimits{MaxSpeed: 60, MaxError: 3},
 						pid: &control.PID{Kp: 5, Ki: 10, Kd: 0.25, Limit: 3}, ref: sineOf(2.5, 0.35)(3 * side)})
 					s.ctl.guard.s.Meas[0].Stale = 0.05

@@ -34,7 +34,8 @@ type Role interface {
 }
 
 // Tuned is a role with parameters that change while it runs. Prepare may take its time, beside the tick; blocks are prepared one after the
-// other, and each is adopted or discarded before the next. Check refuses what the role cannot run. Adopt puts a block in force at the edge of a tick.
+// other, and each is adopted or discarded before the next. Check refuses what the role cannot run. Adopt puts a block in force at the edge
+// of a tick.
 type Tuned interface {
 	Check(p *Params) error
 	Prepare(p *Params) (*Change, error)
@@ -77,9 +78,11 @@ type Blocks struct {
 // Outside is what reaches a tick beside samples. In the running core these are a ring, a mailbox and atomic words; in a
 // replay they come from the recording, which is what makes the rows repeat bit for bit.
 type Outside interface {
-	Flags() Flags                  // conditions raised elsewhere: link down, supervisor lost, dry run …
-	Silence() float64              // s  since the supervisor's last beat; asked for when FlagSupLost is up
-	AbsentDevice() int             // place in X of the age of the device that is gone, or takes no commands, −1: not known; asked for when FlagLinkDown, FlagCommandRefused or FlagCommandLost is up
+	Flags() Flags     // conditions raised elsewhere: link down, supervisor lost, dry run …
+	Silence() float64 // s  since the supervisor's last beat; asked for when FlagSupLost is up
+	// place in X of the age of the device that is gone, or takes no commands, −1: not known; asked for when FlagLinkDown, FlagCommandRefused
+	// or FlagCommandLost is up
+	AbsentDevice() int
 	PreviousRun() Before           // what the core or the run before left; asked for in the first tick
 	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
 	Change() *Change               // the prepared parameter block that the newest order, or the first tick, is about; nil: there is none
@@ -199,8 +202,8 @@ func (l *Loop) order() (uint32, uint8) {
 	return id, uint8(q)
 }
 
-// adopt puts the parameter block in force that the order of this tick is about, or says why not: an order that is refused here never comes into
-// force later. The first tick of a core goes on with the block that was in force before it, without an order.
+// adopt puts the parameter block in force that the order of this tick is about, or says why not: an order that is refused here never comes
+// into force later. The first tick of a core goes on with the block that was in force before it, without an order.
 func (l *Loop) adopt(r *Row) {
 	ordered := Request(r.Req) == ReqSet || Request(r.Req) == ReqAdopt
 	if l.tuned == nil || !ordered && r.Seq > 1 {

@@ -41,7 +41,8 @@ func (s *scripted) Close() error     { return nil }
 type passing struct{ orders []Request }
 
 func (*passing) Schema() Schema {
-	return Schema{Rig: "test", Rate: 1000, Meas: Of("drive", engine.Signal{Name: "y", Unit: "rad"}), Cmd: Of("drive", engine.Signal{Name: "u", Unit: "V"})}
+	return Schema{Rig: "test", Rate: 1000, Meas: Of("drive", engine.Signal{Name: "y", Unit: "rad"}),
+		Cmd: Of("drive", engine.Signal{Name: "u", Unit: "V"})}
 }
 func (p *passing) Decide(r *Row, b *Blocks)       { p.orders = append(p.orders, Request(r.Req)) }
 func (*passing) Compute(r *Row, b *Blocks)        { b.Cmd[0] = 2 * b.Meas[0] }
@@ -152,7 +153,8 @@ func (*deaf) Send([]float64) {}
 // Deadlines after a miss: skipped, or repeated up to a number.
 func TestAfterMiss(t *testing.T) {
 	for _, c := range []struct{ late, catch, want int64 }{
-		{-5000, 0, 1000}, {-1, 3, 1000}, {0, 0, 1000}, {999, 0, 1000}, {1000, 0, 2000}, {3500, 0, 4000}, {3500, 5, 1000}, {3500, 2, 2000}, {7000, 3, 5000},
+		{-5000, 0, 1000}, {-1, 3, 1000}, {0, 0, 1000}, {999, 0, 1000}, {1000, 0, 2000}, {3500, 0, 4000}, {3500, 5, 1000}, {3500, 2, 2000},
+		{7000, 3, 5000},
 	} {
 		if got := afterMiss(0, c.late, 1000, int(c.catch)); got != c.want {
 			t.Errorf("late %d, catch up %d: next deadline %d, want %d", c.late, c.catch, got, c.want)

@@ -46,7 +46,8 @@ var losses = []struct {
 }{{"10 % lost", 0.1, 0}, {"half lost", 0.5, 0}, {"4 of 40 lost", 0, 4}}
 
 // In the closed loop every compensation and every observer bears lost samples: the rig runs on, commands stay within their limits, the
-// tracking error stays within 1.6 times that with all samples (the estimate is as old as its newest sample, though this device tells no age), and what learns has learnt the same.
+// tracking error stays within 1.6 times that with all samples (the estimate is as old as its newest sample, though this device tells no
+// age), and what learns has learnt the same.
 func TestLossesInTheLoop(t *testing.T) {
 	for _, kind := range append(everyComp, axis.CompNone) {
 		comp := compOf(kind)
@@ -84,7 +85,8 @@ func TestLossesInRLS(t *testing.T) {
 		rows := b.run(t, 20000)
 		r, s := &rows[len(rows)-1], b.controller.Schema()
 		windows := r.X[s.Index("shaft.rls.windows")]
-		t.Logf("%s: %g windows, J %.4g ± %.2g, Fc %.4g ± %.2g", l.name, windows, r.X[s.Index("shaft.rls.J")], r.X[s.Index("shaft.rls.J_se")], r.X[s.Index("shaft.rls.Fc")], r.X[s.Index("shaft.rls.Fc_se")])
+		t.Logf("%s: %g windows, J %.4g ± %.2g, Fc %.4g ± %.2g", l.name, windows, r.X[s.Index("shaft.rls.J")], r.X[s.Index("shaft.rls.J_se")],
+			r.X[s.Index("shaft.rls.Fc")], r.X[s.Index("shaft.rls.Fc_se")])
 		if windows < 45 {
 			t.Errorf("%s: %g windows in 20 s", l.name, windows)
 		}

@@ -20,7 +20,8 @@ func twoLinks(t testing.TB) *multibody.Model {
 	}
 	m, err := multibody.Build(multibody.Spec{Gravity: r3.Vec{Y: -9.81}, Bodies: []multibody.Body{
 		{Name: "shoulder", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.01}, Inertia: flat(1.3, 0.18, 0.02)},
-		{Name: "elbow", Parent: "shoulder", Place: multibody.At(0, -0.4, 0), Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.004}, Inertia: flat(0.8, 0.15, 0.009)},
+		{Name: "elbow", Parent: "shoulder", Place: multibody.At(0, -0.4, 0), Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.004},
+			Inertia: flat(0.8, 0.15, 0.009)},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,8 @@ func TestMechanismRefuses(t *testing.T) {
 	for _, c := range []struct {
 		joints []int
 		want   string
-	}{{[]int{0, 0}, "once"}, {[]int{0, 2}, "want each of 0 to 1"}, {[]int{0, -1}, "1 of its 2 joints are no axis"}, {[]int{0}, "1 joints are given for 2 axes"}} {
+	}{{[]int{0, 0}, "once"}, {[]int{0, 2}, "want each of 0 to 1"}, {[]int{0, -1}, "1 of its 2 joints are no axis"},
+		{[]int{0}, "1 joints are given for 2 axes"}} {
 		if _, err := newMechanism(&MechanismSpec{Model: twoLinks(t), Joint: c.joints}, 2); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c.joints, err)
 		}

@@ -109,41 +109,51 @@ const (
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
 var causes = [...]struct{ name, unit, hint string }{
-	CauseNone:          {"none", "", ""},
-	CauseStart:         {"start", "", ""},
-	CauseCommand:       {"command", "", ""},
-	CauseEstop:         {"emergency stop", "", ""},
-	CauseStale:         {"stale sensor", "s", ""},
-	CauseRange:         {"out of range", "", ""},
-	CauseNonFinite:     {"non-finite number", "", ""},
-	CauseLink:          {"link down", "", ""},
-	CauseDevice:        {"device fault", "", ""},
-	CauseSupervisor:    {"supervisor lost", "", ""},
-	CauseStarved:       {"supervisor starved", "s", ""},
-	CauseOverrun:       {"overrun", "s", ""},
-	CauseLateTicks:     {"late ticks", "of 100", ""},
-	CauseSpeed:         {"speed", "", ""},
-	CauseError:         {"tracking error", "", ""},
-	CauseCurrent:       {"current", "", ""},
-	CauseTemperature:   {"temperature", "", ""},
-	CauseThermal:       {"i2t", "of the budget", ""},
-	CauseResidual:      {"model residual", "", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
-	CauseDiverged:      {"divergence", "", "the estimate is not finite or absurd"},
-	CauseDirection:     {"wrong direction", "command", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
-	CauseFrozen:        {"frozen position", "", "so far the axis must have gone, the position shows nothing of it: sensor, coupling; or the shaft is blocked, or the drive does nothing or acts late"},
-	CauseJump:          {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
-	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
+	CauseNone:        {"none", "", ""},
+	CauseStart:       {"start", "", ""},
+	CauseCommand:     {"command", "", ""},
+	CauseEstop:       {"emergency stop", "", ""},
+	CauseStale:       {"stale sensor", "s", ""},
+	CauseRange:       {"out of range", "", ""},
+	CauseNonFinite:   {"non-finite number", "", ""},
+	CauseLink:        {"link down", "", ""},
+	CauseDevice:      {"device fault", "", ""},
+	CauseSupervisor:  {"supervisor lost", "", ""},
+	CauseStarved:     {"supervisor starved", "s", ""},
+	CauseOverrun:     {"overrun", "s", ""},
+	CauseLateTicks:   {"late ticks", "of 100", ""},
+	CauseSpeed:       {"speed", "", ""},
+	CauseError:       {"tracking error", "", ""},
+	CauseCurrent:     {"current", "", ""},
+	CauseTemperature: {"temperature", "", ""},
+	CauseThermal:     {"i2t", "of the budget", ""},
+	CauseResidual:    {"model residual", "", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
+	CauseDiverged:    {"divergence", "", "the estimate is not finite or absurd"},
+	CauseDirection: {"wrong direction", "command", "the axis runs against its command: check the signs of drive, encoder and current; " +
+		"without a measured current also a load that throws it back"},
+	CauseFrozen: {"frozen position", "", "so far the axis must have gone, the position shows nothing of it: sensor, coupling; or the " +
+		"shaft is blocked, or the drive does nothing or acts late"},
+	CauseJump: {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
+	CauseEstimate: {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than " +
+		"estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseTravel:        {"travel", "", ""},
-	CauseNotOff:        {"drive not off", "", "it should be off, and draws a current, applies a voltage, or the axis goes on moving: a drive that is on, or a load that pulls the axis. Take the energy off at the rig, then look at its enable line and its watchdog"},
-	CauseRefused:       {"commands not taken", "s", "the device refuses them or does not answer: what the drive does is not known; take the energy off at the rig, then look at its registers, its mode, its address"},
+	CauseNotOff: {"drive not off", "", "it should be off, and draws a current, applies a voltage, or the axis goes on moving: a " +
+		"drive that is on, or a load that pulls the axis. Take the energy off at the rig, then look at its enable line and its watchdog"},
+	CauseRefused: {"commands not taken", "s", "the device refuses them or does not answer: what the drive does is not known; take the " +
+		"energy off at the rig, then look at its registers, its mode, its address"},
 	CauseArmed:         {"armed too long", "s", ""},
 	CauseFrozenReading: {"frozen reading", "", "what it is compared with changes by this much, the reading not at all: sensor, wiring"},
-	CauseDisagree:      {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, scale, sign, or the drive. Of a position: or something holds the axis, or moves it"},
-	CauseScale:         {"wrong scale", "command", "voltage, current and speed do not fit, whatever the signs: check the scale of encoder, current and drive, and R and K of the motor"},
-	CauseDelay:         {"delay", "s", "the motion fits a command that is so much older: check the delay of the drive, and the times of the samples"},
-	CauseSaturated:     {"command saturated", "Hz", "the command runs from one limit to the other and back so often: a gain of the controller is far too high, or a reading too noisy for it"},
-	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands, or goes the other way: something holds it or moves it; else position sensor, coupling; without a measured current also the drive"},
+	CauseDisagree: {"readings disagree", "", "the reading is off by this much from the command or from another reading: its offset, " +
+		"scale, sign, or the drive. Of a position: or something holds the axis, or moves it"},
+	CauseScale: {"wrong scale", "command", "voltage, current and speed do not fit, whatever the signs: check the scale of encoder, " +
+		"current and drive, and R and K of the motor"},
+	CauseDelay: {"delay", "s", "the motion fits a command that is so much older: check the delay of the drive, and the times of the " +
+		"samples"},
+	CauseSaturated: {"command saturated", "Hz", "the command runs from one limit to the other and back so often: a gain of the " +
+		"controller is far too high, or a reading too noisy for it"},
+	CauseBlocked: {"blocked shaft", "N·m", "the torque must move the axis, and it stands, or goes the other way: something holds it " +
+		"or moves it; else position sensor, coupling; without a measured current also the drive"},
 }
 
 // CauseNamed is the cause with a name; CauseStart where there is none of it.

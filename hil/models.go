@@ -64,7 +64,8 @@ const (
 )
 
 // Every model shows how long its last step took, and how that was done, before its own signals.
-var modelOwn = []Channel{{Signal: engine.Signal{Name: "busy", Unit: "s"}, Role: RoleBusy}, {Signal: engine.Signal{Name: "level"}, Role: RoleLevel}}
+var modelOwn = []Channel{{Signal: engine.Signal{Name: "busy", Unit: "s"}, Role: RoleBusy},
+	{Signal: engine.Signal{Name: "level"}, Role: RoleLevel}}
 
 // sideModels are the models beside a rig. They run one after the other, in the order of the file.
 type sideModels struct {

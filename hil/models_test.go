@@ -84,7 +84,8 @@ func TestModelsHearTheirOwnTime(t *testing.T) {
 	s := b.controller.Schema()
 	busy, channels := s.FindAll(Modelled, RoleBusy)
 	level, _ := s.FindAll(Modelled, RoleLevel)
-	if len(busy) != 2 || len(level) != 2 || channels[0].Name != "cheap.busy" || channels[1].Owner != "dear" || channels[1].Axis != "shaft" || channels[1].Range != [2]float64{0, 0.25e-3} {
+	if len(busy) != 2 || len(level) != 2 || channels[0].Name != "cheap.busy" || channels[1].Owner != "dear" || channels[1].Axis != "shaft" ||
+		channels[1].Range != [2]float64{0, 0.25e-3} {
 		t.Fatalf("channels %+v", channels)
 	}
 	for i := range rows {
@@ -96,7 +97,8 @@ func TestModelsHearTheirOwnTime(t *testing.T) {
 			t.Fatalf("tick %d: the cheap model %g s, level %g", i, x[busy[0]], x[level[0]])
 		}
 		// 300 µs are more than its 250 µs: every second step is the cheaper one
-		if want := [2]float64{300e-6, 50e-6}[int(x[level[1]])]; math.Abs(x[busy[1]]-want) > 1e-12 || i > 0 && x[level[1]] == rows[i-1].X[level[1]] {
+		if want := [2]float64{300e-6, 50e-6}[int(x[level[1]])]; math.Abs(x[busy[1]]-want) > 1e-12 || i > 0 &&
+			x[level[1]] == rows[i-1].X[level[1]] {
 			t.Fatalf("tick %d: the dear model %g s, level %g", i, x[busy[1]], x[level[1]])
 		}
 		if i > 0 && x[s.Index("dear.seen")] != rows[i-1].X[busy[1]] {
@@ -108,8 +110,8 @@ func TestModelsHearTheirOwnTime(t *testing.T) {
 	sameAgain(t, b.controller.s, rows)
 }
 
-// Which signal of a device comes first makes no difference: with the current before the position a run has the same numbers bit for bit, and so has what
-// the models are told.
+// Which signal of a device comes first makes no difference: with the current before the position a run has the same numbers bit for bit,
+// and so has what the models are told.
 func TestOrderOfSignals(t *testing.T) {
 	run := func(turned bool) (*bench, []Row, ModelInput) {
 		m := &timed{}
@@ -144,7 +146,8 @@ func TestMotionOfModels(t *testing.T) {
 	s, x := b.controller.Schema(), rows[len(rows)-1].X
 	of := func(name string) float64 { return x[s.Index(name)] }
 	motor := demoMotor()
-	want := Motion{Position: of("shaft.est.position"), Velocity: of("shaft.est.velocity"), Friction: of("shaft.est.friction"), Current: of("drive.motor.current"), Command: of("drive.voltage"), Energised: true,
+	want := Motion{Position: of("shaft.est.position"), Velocity: of("shaft.est.velocity"), Friction: of("shaft.est.friction"),
+		Current: of("drive.motor.current"), Command: of("drive.voltage"), Energised: true,
 		Acceleration: (motor.K*of("shaft.est.current") - of("shaft.est.friction")) / motor.J}
 	// 2·(J·r/q)^⅓ of 7e-5 kg·m², a count of 2π/65536/√12 rad in 1 ms, 0.15 N·m/√s
 	if want.Lag = m.in.Axes[0].Lag; math.Abs(want.Lag-1.4839e-3) > 1e-7 {
@@ -199,7 +202,8 @@ func TestModelsAreChecked(t *testing.T) {
 	for len(spec.Meas) < 160 {
 		spec.Meas = append(spec.Meas, Of("drive", engine.Signal{Name: strings.Repeat("x", len(spec.Meas))})...)
 	}
-	if _, err := NewController(spec); err == nil || !strings.Contains(err.Error(), "193 signals, a row holds 192") || !strings.Contains(err.Error(), "leave out the model b, which has 4") {
+	if _, err := NewController(spec); err == nil || !strings.Contains(err.Error(), "193 signals, a row holds 192") ||
+		!strings.Contains(err.Error(), "leave out the model b, which has 4") {
 		t.Errorf("%v", err)
 	}
 }
@@ -209,7 +213,8 @@ func TestModelWithoutNumbers(t *testing.T) {
 	m := &timed{}
 	b := newBench(t, benchOptions{seed: 1, comp: observer, ref: slowSine, models: []ModelSpec{m.spec("a", 0.2)}})
 	b.run(t, 50)
-	for st, want := range map[engine.Status]Flags{engine.OK: 0, engine.NotConverged: 0, engine.NonFinite: FlagEstimator, engine.Limited: FlagEstimator} {
+	for st, want := range map[engine.Status]Flags{engine.OK: 0, engine.NotConverged: 0, engine.NonFinite: FlagEstimator,
+		engine.Limited: FlagEstimator} {
 		m.st = st
 		if b.step(); b.ctl.row.Flags&FlagEstimator != want || b.ctl.row.Mode != Run {
 			t.Errorf("status %v: flags %b, mode %v", st, b.ctl.row.Flags, b.ctl.row.Mode)

@@ -98,7 +98,8 @@ func noiseless(t *testing.T, seconds float64) {
 			if p.unclocked { // 0.1 ms on the way, exponentially distributed; twice a second the host takes at once what came in 5 ms
 				b.delay = func(t float64) float64 { return max(1e-4*b.rng.ExpFloat64(), 5e-3-math.Mod(t, 0.5)) }
 			}
-			f := newFree(t, b, 1, false, reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}})
+			f := newFree(t, b, 1, false, reference.Spec{Kind: "multisine",
+				Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}})
 			f.drive(t)
 			most := 0.0
 			for begin := f.row.T; f.row.Mode.Energised() && f.row.T-begin < int64(seconds*1e9); {

@@ -34,8 +34,8 @@ func (s shaft) mute(ms int) {
 	}
 }
 
-// A stop of the machine, or of the samples, in RUN or after a STOP makes no drive that is off one that is not: a motor that coasts, one on whose brake
-// a weight hangs, one that a weight is slowed down against.
+// A stop of the machine, or of the samples, in RUN or after a STOP makes no drive that is off one that is not: a motor that coasts, one on
+// whose brake a weight hangs, one that a weight is slowed down against.
 func TestOffAfterAGap(t *testing.T) {
 	const fs = 0.021
 	for _, c := range []struct {
@@ -54,7 +54,8 @@ func TestOffAfterAGap(t *testing.T) {
 			for n, moment := range []int{700, 900, 1200, 1900} {
 				t.Run(fmt.Sprintf("%s/%s/%d", c.name, gap, moment), func(t *testing.T) {
 					long := []int{60, 700, 150, 400}[n%4] // ms
-					s := newShaft(t, benchOptions{seed: uint64(n), ref: c.ref, fade: 0.3, truth: func(d *plant.AxisSpec) { d.LoadTorque = c.load }}, c.current)
+					s := newShaft(t, benchOptions{seed: uint64(n), ref: c.ref, fade: 0.3, truth: func(d *plant.AxisSpec) { d.LoadTorque = c.load }},
+						c.current)
 					for i := range s.controller.guard.s.Meas { // a patient file: what is older than a sample is not stale yet
 						s.controller.guard.s.Meas[i].Stale = []float64{0.02, 1}[n%2]
 					}

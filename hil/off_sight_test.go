@@ -128,7 +128,8 @@ func TestOffBySight(t *testing.T) {
 			state axis.State
 			dead  bool
 			told  bool
-		}{{"sound", axis.State{}, false, true}, {"not sound", axis.State{Unsound: true}, false, false}, {"diverged", axis.State{Diverged: true}, false, false}, {"no position", axis.State{}, true, false}} {
+		}{{"sound", axis.State{}, false, true}, {"not sound", axis.State{Unsound: true}, false, false},
+			{"diverged", axis.State{Diverged: true}, false, false}, {"no position", axis.State{}, true, false}} {
 			g := offRig(t, nil)
 			g.running()
 			g.off.Speed = 40 * side
@@ -146,7 +147,8 @@ func TestOffBySight(t *testing.T) {
 			name string
 			lost axis.State // … at the end of the drive
 			dead bool
-		}{{"not sound", axis.State{Unsound: true}, false}, {"diverged", axis.State{Unsound: true, Speed: -2 * side}, false}, {"no position", axis.State{Speed: -2 * side}, true}} {
+		}{{"not sound", axis.State{Unsound: true}, false}, {"diverged", axis.State{Unsound: true, Speed: -2 * side}, false},
+			{"no position", axis.State{Speed: -2 * side}, true}} {
 			g := offRig(t, func(s *GuardSpec) { s.Meas[0].Stale = 0.01 })
 			g.running()
 			g.off.Speed = 40 * side

@@ -66,8 +66,10 @@ func TestOffIsConfirmed(t *testing.T) {
 		{"coasts", 40, func(*looseMotor) {}, nil, 0},
 		{"braked by its winding", 40, func(m *looseMotor) { m.shorted = true }, nil, 0},
 		{"a hand turns it", 40, func(*looseMotor) {}, map[int]func(*looseMotor){800: func(m *looseMotor) { m.held = 12 }}, 0},
-		{"a hand turns it, winding shorted", 40, func(m *looseMotor) { m.shorted = true }, map[int]func(*looseMotor){800: func(m *looseMotor) { m.held = -25 }}, 0},
-		{"a weight pulls it back", 40, func(m *looseMotor) { m.torque = -0.02 }, map[int]func(*looseMotor){1500: func(m *looseMotor) { m.torque = 0 }}, 0},
+		{"a hand turns it, winding shorted", 40, func(m *looseMotor) { m.shorted = true },
+			map[int]func(*looseMotor){800: func(m *looseMotor) { m.held = -25 }}, 0},
+		{"a weight pulls it back", 40, func(m *looseMotor) { m.torque = -0.02 },
+			map[int]func(*looseMotor){1500: func(m *looseMotor) { m.torque = 0 }}, 0},
 		{"never driven, a weight", 0, func(m *looseMotor) { m.torque = 0.0151 }, nil, 0},
 		{"stays on", 40, func(m *looseMotor) { m.on, m.volts = true, looseK*40+looseF/looseK*looseR }, nil, 900},
 		{"stays on, the other way", -40, func(m *looseMotor) { m.on, m.volts = true, -looseK*40-looseF/looseK*looseR }, nil, 900},
@@ -82,7 +84,8 @@ func TestOffIsConfirmed(t *testing.T) {
 		{"1.1 A", 0, blocked(1.1), nil, 400},
 		{"0.9 A", 0, blocked(0.9), nil, 0},
 		{"-0.9 A", 0, blocked(-0.9), nil, 0},
-		{"turns and draws 3 A from rest", 0, func(*looseMotor) {}, map[int]func(*looseMotor){500: func(m *looseMotor) { m.held, m.on, m.volts = 30, true, 3*looseR+looseK*30 }}, 800},
+		{"turns and draws 3 A from rest", 0, func(*looseMotor) {},
+			map[int]func(*looseMotor){500: func(m *looseMotor) { m.held, m.on, m.volts = 30, true, 3*looseR+looseK*30 }}, 800},
 		{"brakes with 5 A while it turns slowly", 0, func(m *looseMotor) { m.held, m.on, m.volts = 20, true, -5*looseR+looseK*20 }, nil, 250},
 	} {
 		for _, order := range []Request{ReqStop, ReqEstop} {
@@ -257,7 +260,8 @@ func TestOffLimits(t *testing.T) {
 			axis.OffLimits{Current: 0.5, Braking: math.Inf(1), MinBrakingSpeed: 0.5, RestSpeed: 0.2}},
 		{"effort, a limit is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 1e-3, []float64{0, 8},
 			axis.OffLimits{Current: 0.4, Braking: math.Inf(1), RestSpeed: 0.2}},
-		{"effort, nothing is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 0, []float64{0, 0}, axis.OffLimits{Braking: math.Inf(1)}},
+		{"effort, nothing is known", axis.Spec{Drive: plant.EffortDrive, TopCommand: 10}, true, 0, []float64{0, 0},
+			axis.OffLimits{Braking: math.Inf(1)}},
 		{"a machine moves it", axis.Spec{Drive: plant.CurrentDrive, MaxSpeed: 50, Coupled: true}, true, 1e-4, nil,
 			axis.OffLimits{Braking: math.Inf(1), MinBrakingSpeed: 0.5, RestSpeed: 1, Loaded: true}},
 		{"velocity without an enable line holds its place", axis.Spec{Drive: plant.VelocityDrive, TopCommand: 10}, false, 0, []float64{8},
@@ -266,7 +270,8 @@ func TestOffLimits(t *testing.T) {
 		got := c.s.OffLimits(c.ends, c.noise, c.limits...)
 		near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-9*math.Abs(b) }
 		if !near(got.Current, c.want.Current) || !near(got.Voltage, c.want.Voltage) || !near(got.Braking, c.want.Braking) ||
-			!near(got.BackEMF, c.want.BackEMF) || !near(got.Slows, c.want.Slows) || !near(got.MinBrakingSpeed, c.want.MinBrakingSpeed) || !near(got.RestSpeed, c.want.RestSpeed) || got.Loaded != c.want.Loaded {
+			!near(got.BackEMF, c.want.BackEMF) || !near(got.Slows, c.want.Slows) || !near(got.MinBrakingSpeed, c.want.MinBrakingSpeed) ||
+			!near(got.RestSpeed, c.want.RestSpeed) || got.Loaded != c.want.Loaded {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -333,7 +338,8 @@ func TestOffWatchMotion(t *testing.T) {
 		{"a drive of velocity goes on", 40, func(s float64) float64 { return 40 }, 0, false, 1, 1.25},
 		{"speeds up, nothing is known", 3, func(s float64) float64 { return 3 + 5*s }, 0, false, 0, 1.5},
 		{"5 to 20", 5, func(s float64) float64 { return 20 - 15*math.Exp(-s/0.048) }, slows, false, 0, 0.6},
-		{"slows down, then speeds up, nothing is known", 10, func(s float64) float64 { return 4 + 6*math.Exp(-s/0.2) + 5*min(1, max(0, s-1)) }, 0, false, 0, 2},
+		{"slows down, then speeds up, nothing is known", 10, func(s float64) float64 { return 4 + 6*math.Exp(-s/0.2) + 5*min(1, max(0, s-1)) },
+			0, false, 0, 2},
 		{"a little faster than at its slowest", 4, func(s float64) float64 { return 4 + min(2, s) }, 0, false, 0, 0},
 		{"swings", 5, func(s float64) float64 { return 5 + 10*math.Max(0, math.Sin(15*s)) - 20*max(0, s-1.5) }, 0, false, 0, 0},
 		{"a mechanism speeds it up", 5, func(s float64) float64 { return 5 + 5*s }, 0, true, 0, 0},

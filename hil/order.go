@@ -24,8 +24,8 @@ type Order struct {
 // numbers are the objects of an order that hold numbers alone.
 var numbers = []string{"set.", "adopt.params.", "adopt.motor."}
 
-// DecodeOrder reads one JSON object: unknown keys, null anywhere, a key that stands twice, and text for a number are refused by their path. An
-// empty body is io.EOF.
+// DecodeOrder reads one JSON object: unknown keys, null anywhere, a key that stands twice, and text for a number are refused by their path.
+// An empty body is io.EOF.
 func DecodeOrder(data []byte) (o Order, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return o, io.EOF

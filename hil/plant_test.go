@@ -118,7 +118,8 @@ func TestPlantLostWithoutStatus(t *testing.T) {
 		p.Decide(&r, &b)
 		p.Compute(&r, &b)
 		p.Guard(&r, &b)
-		if lost := st == engine.Lost; math.IsNaN(b.Cmd[0]) != lost || math.IsNaN(b.Cmd[1]) != lost || b.Cmd[2] != map[bool]float64{true: StatusLost}[lost] {
+		if lost := st == engine.Lost; math.IsNaN(b.Cmd[0]) != lost || math.IsNaN(b.Cmd[1]) != lost ||
+			b.Cmd[2] != map[bool]float64{true: StatusLost}[lost] {
 			t.Errorf("%v: sensors and status %v", st, b.Cmd)
 		}
 	}

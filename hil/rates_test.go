@@ -121,9 +121,11 @@ func newFree(t *testing.T, b *freeBoard, seed uint64, reported bool, ref referen
 	}
 	s := ControllerSpec{
 		Rig: "free", Rate: loop, Ages: []int{3, 3, 3, 3}, Axes: []AxisSpec{motorAxis(spec, 1/b.rate)},
-		Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}, engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "age", Unit: "s"}),
-		Cmd:  Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
-		Guard: GuardSpec{Meas: []MeasLimit{{Stale: max(0.1, 12/b.rate)}, {Stale: max(0.1, 12/b.rate)}, {}, {Age: true}}, Cmd: []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}},
+		Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"},
+			engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "age", Unit: "s"}),
+		Cmd: Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
+		Guard: GuardSpec{Meas: []MeasLimit{{Stale: max(0.1, 12/b.rate)}, {Stale: max(0.1, 12/b.rate)}, {}, {Age: true}},
+			Cmd:         []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}},
 			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}},
 	}
 	a := &s.Axes[0]
@@ -256,7 +258,8 @@ func TestDoubtAboutTheVoltage(t *testing.T) {
 // A drive that applies less than it is told, and says so: the least squares take its word, and find the truth.
 func TestReportedVoltageInRLS(t *testing.T) {
 	b := &freeBoard{rate: 500, report: 1, brake: func(_, u float64) float64 { return 0.5 * u }}
-	f := newFree(t, b, 1, true, reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}})
+	f := newFree(t, b, 1, true, reference.Spec{Kind: "multisine",
+		Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}})
 	f.drive(t)
 	f.seconds(20)
 	x := f.b.Est

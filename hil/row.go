@@ -37,8 +37,8 @@ const (
 	_ = uint(rowSize - unsafe.Sizeof(Row{}))
 )
 
-// Fresh has a bit for each of up to 128 measured signals: bit i of the two words tells that signal i arrived since the last tick. An alias: a
-// device need not import this package.
+// Fresh has a bit for each of up to 128 measured signals: bit i of the two words tells that signal i arrived since the last tick. An alias:
+// a device need not import this package.
 type Fresh = [2]uint64
 
 // MaxMeasured is the number of measured signals that have such a bit.
@@ -54,32 +54,33 @@ func SetFresh(f *Fresh, i int) { f[i>>6] |= 1 << (i & 63) }
 type Flags uint32
 
 const (
-	FlagStale          Flags = 1 << iota // a watched measurement is older than its limit
-	FlagRange                            // a measurement is outside its declared range
-	FlagNonFinite                        // a measurement, estimate or command was not finite
-	FlagDiverged                         // the model or the estimator left its bounds
-	FlagClamped                          // the command was cut to its limit
-	FlagSlewed                           // the command was cut to its slew rate
-	FlagThermal                          // the i²t budget is used up
-	FlagLate                             // the tick woke later than one period
-	FlagSkipped                          // ticks were skipped before this one
-	FlagCatchUp                          // this tick repeats a missed deadline at once
-	FlagOverrun                          // the tick itself took longer than a period
-	FlagLinkDown                         // the device is not connected
-	FlagSupLost                          // the supervisor died or stopped beating
-	FlagDryRun                           // nothing is sent to the device
-	FlagUnprivileged                     // the core runs without real-time scheduling
-	FlagTripIn                           // the core ends while it drives
-	FlagLateModel                        // cause of the lateness: the tick before was busy for most of its period
-	FlagLateDevice                       // cause of the lateness: the device's frame came late (device-paced clock)
-	FlagLateHost                         // cause of the lateness: the host took the CPU away (steal), set by the supervisor
-	FlagUnexcited                        // the recursive estimator is frozen for lack of excitation
-	FlagEstimator                        // the estimator or the model reported a status other than ok
-	FlagLocked                           // the command line does not allow arming
-	FlagRefused                          // a sample of position or current is not taken: out of range, without a time, or nothing an axis could do
-	FlagJump                             // the position jumped, and is taken anew
-	FlagCommandRefused                   // a device says no to the newest command
-	FlagCommandLost                      // a device has not answered the newest command in time
-	FlagNotOff                           // the drive should be off, and something tells that it is not, or that nobody knows
-	FlagLatched                          // first tick: the core, or the run, before ended in TRIP or ESTOP, and so this one begins
+	FlagStale        Flags = 1 << iota // a watched measurement is older than its limit
+	FlagRange                          // a measurement is outside its declared range
+	FlagNonFinite                      // a measurement, estimate or command was not finite
+	FlagDiverged                       // the model or the estimator left its bounds
+	FlagClamped                        // the command was cut to its limit
+	FlagSlewed                         // the command was cut to its slew rate
+	FlagThermal                        // the i²t budget is used up
+	FlagLate                           // the tick woke later than one period
+	FlagSkipped                        // ticks were skipped before this one
+	FlagCatchUp                        // this tick repeats a missed deadline at once
+	FlagOverrun                        // the tick itself took longer than a period
+	FlagLinkDown                       // the device is not connected
+	FlagSupLost                        // the supervisor died or stopped beating
+	FlagDryRun                         // nothing is sent to the device
+	FlagUnprivileged                   // the core runs without real-time scheduling
+	FlagTripIn                         // the core ends while it drives
+	FlagLateModel                      // cause of the lateness: the tick before was busy for most of its period
+	FlagLateDevice                     // cause of the lateness: the device's frame came late (device-paced clock)
+	FlagLateHost                       // cause of the lateness: the host took the CPU away (steal), set by the supervisor
+	FlagUnexcited                      // the recursive estimator is frozen for lack of excitation
+	FlagEstimator                      // the estimator or the model reported a status other than ok
+	FlagLocked                         // the command line does not allow arming
+	// a sample of position or current is not taken: out of range, without a time, or nothing an axis could do
+	FlagRefused
+	FlagJump           // the position jumped, and is taken anew
+	FlagCommandRefused // a device says no to the newest command
+	FlagCommandLost    // a device has not answered the newest command in time
+	FlagNotOff         // the drive should be off, and something tells that it is not, or that nobody knows
+	FlagLatched        // first tick: the core, or the run, before ended in TRIP or ESTOP, and so this one begins
 )

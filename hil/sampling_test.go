@@ -202,7 +202,8 @@ func errorsOf(t *testing.T, r *sampledRun, spec estimator.KalmanSpec) (ours, ide
 	a.Ref, a.PID.Limit, a.Sampling.RLS = gen, 0, nil
 	c, err := NewController(ControllerSpec{
 		Rig: "sampling", Rate: 1 / r.dt, Ages: []int{2, 2, 2}, Axes: []AxisSpec{a},
-		Meas:  Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}, engine.Signal{Name: "age", Unit: "s"}),
+		Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"},
+			engine.Signal{Name: "age", Unit: "s"}),
 		Cmd:   Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
 		Guard: GuardSpec{Meas: make([]MeasLimit, 3), Cmd: []CmdLimit{{Lo: -24, Hi: 24}}},
 	})

@@ -41,8 +41,8 @@ func (y *yard) set(t *testing.T, gen uint32, name string, v float64) {
 	y.out.tuned, y.out.params = y.ctl, &p
 }
 
-// A gain that is far too high makes the command run from limit to limit: the rig trips within a second, with that cause, whatever the drive. With
-// the watch off it goes on for ever.
+// A gain that is far too high makes the command run from limit to limit: the rig trips within a second, with that cause, whatever the
+// drive. With the watch off it goes on for ever.
 func TestCommandSaturated(t *testing.T) {
 	slow := reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}
 	for _, c := range []struct {
@@ -50,7 +50,8 @@ func TestCommandSaturated(t *testing.T) {
 		gain string
 		v    float64
 	}{
-		{plant.VoltageDrive, "shaft.control.kp", 1e6}, {plant.VoltageDrive, "shaft.control.kp", 1e11}, {plant.VoltageDrive, "shaft.control.kd", 1e3},
+		{plant.VoltageDrive, "shaft.control.kp", 1e6}, {plant.VoltageDrive, "shaft.control.kp", 1e11},
+		{plant.VoltageDrive, "shaft.control.kd", 1e3},
 		{plant.CurrentDrive, "shaft.control.kp", 1e6}, {plant.CurrentDrive, "shaft.control.kd", 1e3},
 		{plant.EffortDrive, "shaft.control.kp", 1e6}, {plant.EffortDrive, "shaft.control.kd", 1e3},
 		{plant.VelocityDrive, "shaft.control.gain", 1e6},
@@ -74,18 +75,20 @@ func TestCommandSaturated(t *testing.T) {
 			why := y.row.CauseText(&y.ctl.schema)
 			t.Logf("%v, %s %g, max_limit_cycle %g: %d ticks, %d turns of the command: %s", c.kind, c.gain, c.v, most, ticks, turns, why)
 			switch tripped := y.row.Cause == CauseSaturated; {
-			case c.kind == plant.VelocityDrive && y.row.Mode == Trip && y.row.Cause == CauseEstimate: // 24 rad/s to and fro within a tick is no motion that the filter believes
+			// 24 rad/s to and fro within a tick is no motion that the filter believes
+			case c.kind == plant.VelocityDrive && y.row.Mode == Trip && y.row.Cause == CauseEstimate:
 			case most == 0 && tripped:
 				t.Errorf("%v, %s %g: not watched, and tripped", c.kind, c.gain, c.v)
-			case most > 0 && (!tripped || ticks > 500 || y.row.Mode != Trip || !strings.Contains(why, "command saturated board.shaft.u") || y.row.Value <= 10 || y.row.Limit != 10):
+			case most > 0 && (!tripped || ticks > 500 || y.row.Mode != Trip || !strings.Contains(why, "command saturated board.shaft.u") ||
+				y.row.Value <= 10 || y.row.Limit != 10):
 				t.Errorf("%v, %s %g: %v after %d ticks: %s", c.kind, c.gain, c.v, y.row.Mode, ticks, why)
 			}
 		}
 	}
 }
 
-// What a reference asks for is no fault, however hard: reversals faster than the drive can follow, steps to and fro, and a way so long that the
-// command stands at one limit.
+// What a reference asks for is no fault, however hard: reversals faster than the drive can follow, steps to and fro, and a way so long that
+// the command stands at one limit.
 func TestCommandMaySaturate(t *testing.T) {
 	for _, kind := range []plant.DriveKind{plant.VoltageDrive, plant.CurrentDrive, plant.EffortDrive, plant.VelocityDrive} {
 		for name, ref := range map[string]reference.Spec{

@@ -81,7 +81,8 @@ const (
 
 // Words are the roles by number.
 func (ChannelRole) Words() []string {
-	return []string{"plain", "position", "velocity", "acceleration", "effort", "current", "voltage", "temperature", "status", "age", "error", "command",
+	return []string{"plain", "position", "velocity", "acceleration", "effort", "current", "voltage", "temperature", "status", "age", "error",
+		"command",
 		"friction", "residual", "heat", "parameter", "stderr", "count", "busy", "left", "level"}
 }
 

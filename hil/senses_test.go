@@ -31,8 +31,11 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 					if weight := 3 * p.fs; strings.Contains(motion, "weight") {
 						p.load, p.brake = func(_, _ float64) float64 { return weight }, true
 					}
-					ref := map[string]reference.Spec{"multisine and a weight": {Kind: "multisine", Tones: turned(demoTones, scale)}, "the weight, from rest": {Kind: "multisine", Tones: turned(demoTones, scale)}, "sine 0.9 rad": {Kind: "sine", Amplitude: 0.9 * scale, Frequency: 0.5}, "sine 1.8 rad": {Kind: "sine", Amplitude: 1.8 * scale, Frequency: 0.8},
-						"multisine": {Kind: "multisine", Tones: turned(demoTones, scale)}, "ramp": {Kind: "ramp", Velocity: 2 * scale}}[motion]
+					ref := map[string]reference.Spec{"multisine and a weight": {Kind: "multisine", Tones: turned(demoTones, scale)},
+						"the weight, from rest": {Kind: "multisine", Tones: turned(demoTones, scale)},
+						"sine 0.9 rad":          {Kind: "sine", Amplitude: 0.9 * scale, Frequency: 0.5},
+						"sine 1.8 rad":          {Kind: "sine", Amplitude: 1.8 * scale, Frequency: 0.8},
+						"multisine":             {Kind: "multisine", Tones: turned(demoTones, scale)}, "ramp": {Kind: "ramp", Velocity: 2 * scale}}[motion]
 					if p.load != nil && (at == 0) != (motion == "the weight, from rest") {
 						continue
 					}
@@ -69,7 +72,8 @@ func TestFrozenPositionOfEveryDrive(t *testing.T) {
 				shown = fmt.Sprintf("%.3g mm", 20*far)
 			}
 			t.Logf("%-18s %-22s %4d ms %12s %v, reach %.3g", kind.name, motion, worst, shown, causes, reach)
-			if worst > 300 || motion != "the weight, from rest" && (worst > 250 || far > 5) || reach > 0.12 && kind.p().linear && motion != "ramp" { // a ramp goes there by itself
+			// a ramp goes there by itself
+			if worst > 300 || motion != "the weight, from rest" && (worst > 250 || far > 5) || reach > 0.12 && kind.p().linear && motion != "ramp" {
 				t.Errorf("%s, %s: %d ms, %g rad", kind.name, motion, worst, far)
 			}
 		}
@@ -140,7 +144,8 @@ func TestReadingsAreCompared(t *testing.T) {
 							} else {
 								causes[s.row.Cause.String()]++
 							}
-							if on := runsOn[kind.name+" "+f.name]; n == 4000 && !on || n < 4000 && (!named[s.row.Cause] || s.row.Value == 0 && s.row.Cause != CauseFrozenReading) {
+							if on := runsOn[kind.name+" "+f.name]; n == 4000 && !on || n < 4000 &&
+								(!named[s.row.Cause] || s.row.Value == 0 && s.row.Cause != CauseFrozenReading) {
 								t.Errorf("%s, %s, linear %v: after %d ms %s", kind.name, f.name, linear, n, s.row.CauseText(&s.ctl.schema))
 							}
 							if c := s.row.Cause; n < 4000 && c != CauseDirection && int(s.row.CauseSignal) != s.at[q]+1 {
@@ -164,7 +169,8 @@ func TestMeasuredSpeedIsLimited(t *testing.T) {
 			p := rotaryShop(plant.EffortDrive)
 			p.fs, p.fc = 1e-3, 1e-3
 			// the file believes in so much friction that nothing must move
-			s := newShop(t, p, shopOptions{measured: []estimator.Quantity{estimator.Velocity}, limits: AxisLimits{MaxSpeed: limit}, of: axis.OfEffort, law: func(l *friction.LuGre) { l.Fs, l.Fc = 0.5, 0.5 },
+			s := newShop(t, p, shopOptions{measured: []estimator.Quantity{estimator.Velocity}, limits: AxisLimits{MaxSpeed: limit},
+				of: axis.OfEffort, law: func(l *friction.LuGre) { l.Fs, l.Fc = 0.5, 0.5 },
 				ref: reference.Spec{Kind: "constant", Offset: 0.02 * side}})
 			s.start(t)
 			s.fault = func(y []float64, at [estimator.Quantities]int) {
@@ -189,8 +195,12 @@ func TestMeasuredSpeedIsLimited(t *testing.T) {
 func tutorialShop(t *testing.T, side float64) *shopRig {
 	p := rotaryShop(plant.VoltageDrive)
 	p.drop = 0
-	return newShop(t, p, shopOptions{measured: []estimator.Quantity{estimator.Current}, top: 12, limits: AxisLimits{MaxSpeed: 50, MaxError: 1, MaxCurrent: 10}, ref: multisine(3 * side),
-		motor: func(m *plant.Motor) { m.J = 5e-5 }, law: func(l *friction.LuGre) { l.Sigma0, l.Sigma2, l.Fc, l.Fs, l.Vs, l.Vd = 10, 1e-4, 10e-3, 14e-3, 1, 0.3 }})
+	return newShop(t, p, shopOptions{measured: []estimator.Quantity{estimator.Current}, top: 12,
+		limits: AxisLimits{MaxSpeed: 50, MaxError: 1, MaxCurrent: 10}, ref: multisine(3 * side),
+		motor: func(m *plant.Motor) { m.J = 5e-5 }, law: func(l *friction.LuGre) {
+			l.Sigma0, l.Sigma2, l.Fc, l.Fs, l.Vs, l.Vd = 10, 1e-4, 10e-3,
+				14e-3, 1, 0.3
+		}})
 }
 
 // What is wrong with the readings of the tutorial's rig is called by its name, from the start and in motion, to both sides.
@@ -202,12 +212,17 @@ func TestCausesAreNamed(t *testing.T) {
 		want []Cause
 	}{
 		{"encoder turned round", func(y []float64, _ [estimator.Quantities]int, _ *history, _ int) { y[0] *= -1 }, []Cause{CauseDirection}},
-		{"encoder ten times too small", func(y []float64, _ [estimator.Quantities]int, _ *history, _ int) { y[0] *= 0.1 }, []Cause{CauseScale, CauseFrozen}},
+		{"encoder ten times too small", func(y []float64, _ [estimator.Quantities]int, _ *history, _ int) { y[0] *= 0.1 },
+			[]Cause{CauseScale, CauseFrozen}},
 		{"encoder four times too large", func(y []float64, _ [estimator.Quantities]int, _ *history, _ int) { y[0] *= 4 }, []Cause{CauseScale}},
-		{"current +10 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] += 9.5 }, []Cause{CauseDisagree, CauseCurrent}},
-		{"current −10 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] -= 9.5 }, []Cause{CauseDisagree, CauseCurrent}},
-		{"current +18 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] += 18 }, []Cause{CauseDisagree, CauseCurrent}},
-		{"current −18 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] -= 18 }, []Cause{CauseDisagree, CauseCurrent}},
+		{"current +10 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] += 9.5 },
+			[]Cause{CauseDisagree, CauseCurrent}},
+		{"current −10 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] -= 9.5 },
+			[]Cause{CauseDisagree, CauseCurrent}},
+		{"current +18 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] += 18 },
+			[]Cause{CauseDisagree, CauseCurrent}},
+		{"current −18 A", func(y []float64, at [estimator.Quantities]int, _ *history, _ int) { y[at[estimator.Current]] -= 18 },
+			[]Cause{CauseDisagree, CauseCurrent}},
 		{"samples 80 ms late", func(y []float64, at [estimator.Quantities]int, h *history, k int) {
 			h.x[k%400], h.i[k%400] = y[0], y[at[estimator.Current]]
 			if k > 80 {
@@ -251,7 +266,8 @@ func TestTurnedEncoderOfEveryDrive(t *testing.T) {
 					if p.linear {
 						size = 20e-3
 					}
-					s := newShop(t, p, shopOptions{measured: kind.measured, limits: AxisLimits{MaxSpeed: 100 * size, MaxError: most * size}, ref: multisine(3 * side * size)})
+					s := newShop(t, p, shopOptions{measured: kind.measured, limits: AxisLimits{MaxSpeed: 100 * size, MaxError: most * size},
+						ref: multisine(3 * side * size)})
 					if drive {
 						p.turned = -1
 					} else {

@@ -102,13 +102,17 @@ func (p *shop) move(u, dt float64) {
 
 // rotary is the demo's shaft, linear a stage of 95 kg.
 func rotaryShop(kind plant.DriveKind) *shop {
-	return &shop{drive: kind, j: 7e-5, fc: 15e-3, fs: 21e-3, vs: 0.5, fv: 1.5e-4, stiffness: 11, r: 1.2, l: 0.6e-3, k: 0.042, drop: 0.6, lag: 0.5e-3, kp: 0.02, ki: 1, top: 0.4,
-		count: 2 * math.Pi / 65536, noise: [estimator.Quantities]float64{estimator.Current: 0.02, estimator.Velocity: 0.2, estimator.Effort: 1e-3}, current: true, turned: 1}
+	return &shop{drive: kind, j: 7e-5, fc: 15e-3, fs: 21e-3, vs: 0.5, fv: 1.5e-4, stiffness: 11, r: 1.2, l: 0.6e-3, k: 0.042, drop: 0.6,
+		lag: 0.5e-3, kp: 0.02, ki: 1, top: 0.4,
+		count: 2 * math.Pi / 65536, noise: [estimator.Quantities]float64{estimator.Current: 0.02, estimator.Velocity: 0.2,
+			estimator.Effort: 1e-3}, current: true, turned: 1}
 }
 
 func linearShop(kind plant.DriveKind) *shop {
-	return &shop{drive: kind, linear: true, j: 95.1, fc: 20.4, fs: 22, vs: 2e-3, fv: 203.5, stiffness: 2e6, r: 4, l: 2e-3, k: 35.15, lag: 0.5e-3, kp: 5e3, ki: 1e5, top: 350,
-		count: 1e-6, noise: [estimator.Quantities]float64{estimator.Current: 0.02, estimator.Velocity: 2e-3, estimator.Effort: 1}, current: true, turned: 1}
+	return &shop{drive: kind, linear: true, j: 95.1, fc: 20.4, fs: 22, vs: 2e-3, fv: 203.5, stiffness: 2e6, r: 4, l: 2e-3, k: 35.15,
+		lag: 0.5e-3, kp: 5e3, ki: 1e5, top: 350,
+		count: 1e-6, noise: [estimator.Quantities]float64{estimator.Current: 0.02, estimator.Velocity: 2e-3, estimator.Effort: 1}, current: true,
+		turned: 1}
 }
 
 // shopOptions are what a case says of a rig.
@@ -228,12 +232,15 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	if o.fade == 0 {
 		o.fade = 1
 	}
-	s := &shopRig{clock: &VirtualClock{Period: int64(o.tick) * 1e6}, out: &hand2{}, p: p, rng: rand.New(rand.NewPCG(p.seed, 77)), every: o.every, ms: o.tick, late: make([][]float64, o.late)}
-	unit, names := "rad", [estimator.Quantities]engine.Signal{{Name: "x"}, {Name: "i", Unit: "A"}, {Name: "v"}, {Name: "tau"}, {Name: "volts", Unit: "V"}}
+	s := &shopRig{clock: &VirtualClock{Period: int64(o.tick) * 1e6}, out: &hand2{}, p: p, rng: rand.New(rand.NewPCG(p.seed, 77)),
+		every: o.every, ms: o.tick, late: make([][]float64, o.late)}
+	unit, names := "rad", [estimator.Quantities]engine.Signal{{Name: "x"}, {Name: "i", Unit: "A"}, {Name: "v"}, {Name: "tau"},
+		{Name: "volts", Unit: "V"}}
 	if p.linear {
 		unit = "m"
 	}
-	names[estimator.Position].Unit, names[estimator.Velocity].Unit, names[estimator.Effort].Unit = unit, unit+"/s", map[bool]string{true: "N", false: "N·m"}[p.linear]
+	names[estimator.Position].Unit, names[estimator.Velocity].Unit, names[estimator.Effort].Unit = unit, unit+"/s",
+		map[bool]string{true: "N", false: "N·m"}[p.linear]
 	every := 1e-3 * float64(o.every*o.tick)
 	law := &friction.LuGre{Sigma0: p.stiffness, Sigma1: 0.5 * math.Sqrt(p.stiffness*p.j), Sigma2: p.fv, Fc: p.fc, Fs: p.fs, Vs: p.vs, Vd: p.vs}
 	if o.law != nil {
@@ -252,7 +259,8 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	if o.pid != nil {
 		a.PID = *o.pid
 	}
-	limit := map[plant.DriveKind]float64{plant.VoltageDrive: 24, plant.CurrentDrive: 10, plant.EffortDrive: 10 * p.k, plant.VelocityDrive: 100}[p.drive]
+	limit := map[plant.DriveKind]float64{plant.VoltageDrive: 24, plant.CurrentDrive: 10, plant.EffortDrive: 10 * p.k,
+		plant.VelocityDrive: 100}[p.drive]
 	if p.linear && p.drive == plant.VelocityDrive {
 		limit = 1
 	}
@@ -268,7 +276,8 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	}
 	group := []estimator.Quantity{estimator.Position}
 	s.at = [estimator.Quantities]int{-1, -1, -1, -1, -1}
-	spec := ControllerSpec{Rig: "shop", Rate: 1000 / float64(o.tick), Mechanism: o.mechanism, Guard: GuardSpec{GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.05}}}
+	spec := ControllerSpec{Rig: "shop", Rate: 1000 / float64(o.tick), Mechanism: o.mechanism,
+		Guard: GuardSpec{GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.05}}}
 	for _, q := range append([]estimator.Quantity{estimator.Position}, o.measured...) {
 		s.at[q] = len(spec.Meas)
 		c := Of("board", names[q])[0]
@@ -277,7 +286,8 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 		}
 		spec.Meas, spec.Guard.Meas = append(spec.Meas, c), append(spec.Guard.Meas, MeasLimit{Stale: max(0.02, 5*every)})
 		switch { // what says something to the filter
-		case q == estimator.Velocity, q == estimator.Current && (p.drive == plant.VoltageDrive || p.drive == plant.CurrentDrive), q == estimator.Effort && p.drive == plant.EffortDrive, q == estimator.Voltage && p.drive == plant.VoltageDrive:
+		case q == estimator.Velocity, q == estimator.Current && (p.drive == plant.VoltageDrive || p.drive == plant.CurrentDrive),
+			q == estimator.Effort && p.drive == plant.EffortDrive, q == estimator.Voltage && p.drive == plant.VoltageDrive:
 			group = append(group, q)
 		}
 	}
@@ -285,11 +295,13 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	walk := 5 * p.fs
 	if p.drive == plant.VoltageDrive {
 		a.Motor = motor
-		a.Kalman = estimator.KalmanSpec{Motor: motor, Count: p.count, CurrentNoise: p.noise[estimator.Current], TorqueWalk: walk, VoltageNoise: 0.05, TopSpeed: o.limits.MaxSpeed}
+		a.Kalman = estimator.KalmanSpec{Motor: motor, Count: p.count, CurrentNoise: p.noise[estimator.Current], TorqueWalk: walk,
+			VoltageNoise: 0.05, TopSpeed: o.limits.MaxSpeed}
 		a.Kalman.VelocityNoise = p.noise[estimator.Velocity]
 	} else {
 		a.Motor = plant.Motor{J: motor.J, K: motor.K}
-		a.Mechanical = estimator.MechanicalSpec{Inertia: motor.J, Count: p.count, Walk: walk, VelocityNoise: p.noise[estimator.Velocity], TopSpeed: o.limits.MaxSpeed}
+		a.Mechanical = estimator.MechanicalSpec{Inertia: motor.J, Count: p.count, Walk: walk, VelocityNoise: p.noise[estimator.Velocity],
+			TopSpeed: o.limits.MaxSpeed}
 		switch p.drive {
 		case plant.CurrentDrive:
 			a.Mechanical.EffortNoise = motor.K * p.noise[estimator.Current]
@@ -308,7 +320,8 @@ func newShop(t testing.TB, p *shop, o shopOptions) *shopRig {
 	a.Sampling.Groups = []estimator.Group{{SamplePeriod: every, Quantities: group}}
 	if s.age = -1; o.unsteady > 0 {
 		s.age, s.unsteady = len(spec.Meas), o.unsteady
-		spec.Meas, spec.Guard.Meas = append(spec.Meas, Of("board", engine.Signal{Name: "age", Unit: "s"})[0]), append(spec.Guard.Meas, MeasLimit{})
+		spec.Meas, spec.Guard.Meas = append(spec.Meas, Of("board", engine.Signal{Name: "age", Unit: "s"})[0]),
+			append(spec.Guard.Meas, MeasLimit{})
 		for range spec.Meas {
 			spec.Ages = append(spec.Ages, s.age)
 		}

@@ -78,14 +78,16 @@ func (b *bench) until(n int) int {
 // far. A current sensor the wrong way round moves nothing, but its guard would be blind.
 func TestWrongSigns(t *testing.T) {
 	for _, side := range []float64{1, -1} {
-		slow, fast := reference.Spec{Kind: "sine", Amplitude: 3 * side, Frequency: 0.8}, reference.Spec{Kind: "sine", Amplitude: 40 * side, Frequency: 1.5}
+		slow, fast := reference.Spec{Kind: "sine", Amplitude: 3 * side, Frequency: 0.8},
+			reference.Spec{Kind: "sine", Amplitude: 40 * side, Frequency: 1.5}
 		for _, c := range []struct {
 			name                     string
 			position, current, drive float64
 			ref                      reference.Spec
 			speed                    float64 // rad/s  fastest that the axis may get
 			blind                    bool    // no current is measured
-		}{{"encoder", -1, 1, 1, slow, 200, false}, {"drive", 1, 1, -1, slow, 50, false}, {"drive with its current", 1, -1, -1, slow, 200, false}, {"current", 1, -1, 1, fast, 380, false},
+		}{{"encoder", -1, 1, 1, slow, 200, false}, {"drive", 1, 1, -1, slow, 50, false}, {"drive with its current", 1, -1, -1, slow, 200, false},
+			{"current", 1, -1, 1, fast, 380, false},
 			{"encoder, no current", -1, 1, 1, slow, 200, true}, {"drive, no current", 1, 1, -1, slow, 200, true},
 			{"encoder in fast motion, no current", -1, 1, 1, fast, 400, true}, {"drive in fast motion, no current", 1, 1, -1, fast, 400, true}} {
 			t.Run(fmt.Sprintf("%s %+g", c.name, side), func(t *testing.T) {
@@ -114,8 +116,10 @@ func TestWrongSigns(t *testing.T) {
 func TestWrongSignsUnderLimits(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		for _, most := range []float64{1, 3} { // rad
-			for name, turn := range map[string]func(*turnedDevice){"encoder": func(d *turnedDevice) { d.position = -1 }, "drive": func(d *turnedDevice) { d.drive = -1 }} {
-				b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3 * side, Frequency: 0.8}, fade: 0.5})
+			for name, turn := range map[string]func(*turnedDevice){"encoder": func(d *turnedDevice) { d.position = -1 },
+				"drive": func(d *turnedDevice) { d.drive = -1 }} {
+				b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3 * side, Frequency: 0.8},
+					fade: 0.5})
 				b.controller.guard.s.Axes[0].MaxError, b.controller.guard.s.Axes[0].MaxSpeed = most, 100
 				turn(d)
 				b.energise(t)
@@ -133,10 +137,11 @@ func TestSoundSigns(t *testing.T) {
 	fast := reference.Spec{Kind: "sine", Amplitude: 40, Frequency: 1.5} // 380 rad/s: into the voltage limit
 	steps := reference.Spec{Kind: "step", Amplitude: 30, Frequency: 2}  // full voltage to either side
 	for _, c := range []struct {
-		name   string
-		ref    reference.Spec
-		truth  func(*plant.AxisSpec)
-		beyond bool // a load that the drive cannot hold: without a current it may look like a wrong sign; a shaft that is blocked like a position that is
+		name  string
+		ref   reference.Spec
+		truth func(*plant.AxisSpec)
+		// a load that the drive cannot hold: without a current it may look like a wrong sign; a shaft that is blocked like a position that is
+		beyond bool
 	}{
 		{"as the model", slow, nil, false},
 		{"as the model, fast", fast, nil, false},
@@ -183,7 +188,8 @@ func TestLoadIsNoSign(t *testing.T) {
 		for _, r := range []float64{0.7, 1, 1.3, -0.7, -1, -1.3} { // minus: no current is measured
 			blind := r < 0
 			r := math.Abs(r)
-			b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, blind: blind, ref: reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 0.25}, fade: 0.3,
+			b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, blind: blind,
+				ref: reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 0.25}, fade: 0.3,
 				truth: func(s *plant.AxisSpec) { s.LoadTorque = load; s.Motor.R *= r }})
 			b.controller.guard.s.Axes[0].MaxError = 1
 			b.energise(t)
@@ -199,7 +205,8 @@ func TestLoadIsNoSign(t *testing.T) {
 func TestFrozenPosition(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		for _, side := range []float64{1, -1, 0} {
-			b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3 * (side + 0.5), Frequency: 0.8}, fade: 0.5, blind: blind})
+			b, d := turnedBench(t, benchOptions{seed: 1, comp: observer,
+				ref: reference.Spec{Kind: "sine", Amplitude: 3 * (side + 0.5), Frequency: 0.8}, fade: 0.5, blind: blind})
 			b.energise(t)
 			for range 1000 {
 				b.step()
@@ -254,7 +261,8 @@ func (d *gapDevice) Poll(now int64, y []float64) Fresh {
 func TestGapsAreNoWrongSigns(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, stalls := range []bool{false, true} {
-			b := newBench(t, benchOptions{seed: seed, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 2, Frequency: 4 + 0.2*float64(seed)}, fade: 0.2})
+			b := newBench(t, benchOptions{seed: seed, comp: observer,
+				ref: reference.Spec{Kind: "sine", Amplitude: 2, Frequency: 4 + 0.2*float64(seed)}, fade: 0.2})
 			for i := range b.controller.guard.s.Meas {
 				b.controller.guard.s.Meas[i].Stale = 0.06
 			}

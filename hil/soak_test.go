@@ -43,7 +43,8 @@ func TestSoakLossesInRLS(t *testing.T) {
 					t.Errorf("%g Hz, %g lost: parameter %d is off by %.2g %%, %.2f of its errors", rate, loss, i, err[i], own[i])
 				}
 			}
-			t.Logf("| %g Hz | %2.0f %% | %.0f | %.2f, %.2f | %.2f, %.2f | %.2f, %.2f |", rate, 100*loss, windows, err[0], own[0], err[1], own[1], err[2], own[2])
+			t.Logf("| %g Hz | %2.0f %% | %.0f | %.2f, %.2f | %.2f, %.2f | %.2f, %.2f |", rate, 100*loss, windows, err[0], own[0], err[1], own[1],
+				err[2], own[2])
 		}
 	}
 }

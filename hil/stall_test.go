@@ -40,9 +40,10 @@ func (s shaft) hand(theta float64) {
 	s.law.Offset = (s.plant.x[plant.Theta] - theta) + 5e-3*s.plant.x[plant.Omega]
 }
 
-// A shaft that is blocked, at rest or in motion, while the controller asks for 7·Fs to either side: found within a third of a second. With a
-// measured current it is called so, with the torque of the voltage and the limit of 2·Fs and 1 % of the largest torque. Without one it looks
-// like a position that tells nothing, and that cause names both. (The mean of the unexplained torque never gets to its limit of 10·Fs.)
+// A shaft that is blocked, at rest or in motion, while the controller asks for 7·Fs to either side: found within a third of a second. With
+// a measured current it is called so, with the torque of the voltage and the limit of 2·Fs and 1 % of the largest torque. Without one it
+// looks like a position that tells nothing, and that cause names both. (The mean of the unexplained torque never gets to its limit of
+// 10·Fs.)
 func TestBlockedShaft(t *testing.T) {
 	const fs = 0.021
 	for _, current := range []bool{true, false} {
@@ -141,7 +142,8 @@ func TestNotBlocked(t *testing.T) {
 		{"a weight of 15·Fs, held", still, load(15), 1, nil, 0, 0},
 		{"a weight of 7·Fs, steps", steps, load(7), 1, nil, 0, 0},
 		{"a weight that comes and goes", still, nil, 1, func(s shaft, ms int) { s.law.Offset = 9 * fs * math.Sin(2e-3*float64(ms)) }, 0, 0},
-		{"a hand that turns the shaft and holds it", still, nil, 1, func(s shaft, ms int) { s.hand(0.6 * math.Sin(min(math.Pi/2, 1e-3*float64(ms)))) }, 0, 0},
+		{"a hand that turns the shaft and holds it", still, nil, 1,
+			func(s shaft, ms int) { s.hand(0.6 * math.Sin(min(math.Pi/2, 1e-3*float64(ms)))) }, 0, 0},
 		{"a hand that turns it to and fro", still, nil, 1, func(s shaft, ms int) { s.hand(math.Sin(3e-3 * float64(ms))) }, 0, 0},
 		{"a hand that lets go", still, nil, 1, func(s shaft, ms int) {
 			if s.law.Offset = 0; ms < 2000 {
@@ -151,15 +153,16 @@ func TestNotBlocked(t *testing.T) {
 		{"hard steps", steps, nil, 1, nil, 0, 0},
 		{"hard steps, samples at 100 Hz", steps, nil, 10, nil, 0, 0},
 		{"hard steps, ten times the inertia", steps, inertia(10), 1, nil, 0, 0},
-		// a step of 0.1 rad to 1.2 rad gives this axis ten times the acceleration that the file says for some ticks: the estimate is off, with any fade; steps beyond that
-		// end at the limit of the controller
+		// a step of 0.1 rad to 1.2 rad gives this axis ten times the acceleration that the file says for some ticks: the estimate is off, with
+		// any fade; steps beyond that end at the limit of the controller
 		{"hard steps, a tenth of the inertia", steps, inertia(0.1), 1, nil, 0, 1e3},
 		{"twice the friction, slow", slow, frictionTimes(2), 1, nil, 0, 0},
 		{"twice the friction, crawling", reference.Spec{Kind: "ramp", Velocity: 0.02}, frictionTimes(2), 1, nil, 0, 0},
 	} {
 		for _, current := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, current %v", c.name, current), func(t *testing.T) {
-				s := newShaft(t, benchOptions{seed: 4, comp: axis.CompSpec{}, ref: c.ref, truth: c.truth, every: c.every, fade: 0.3, limit: c.limit, approach: c.approach}, current)
+				s := newShaft(t, benchOptions{seed: 4, comp: axis.CompSpec{}, ref: c.ref, truth: c.truth, every: c.every, fade: 0.3, limit: c.limit,
+					approach: c.approach}, current)
 				s.controller.guard.s.Meas[0].Stale = 0.1
 				s.energise(t)
 				for ms := range 6000 {

@@ -11,8 +11,8 @@ import (
 
 // Two axes whose measured currents come in each other's place from the start: one follows a sine of 3 rad and 0.5 Hz, the other one of a
 // third of it, of another frequency. A drive of currents or efforts is compared with its command: one of the two trips within 0.7 s of
-// RUN, the fade of 0.3 s included. The winding of a drive of voltages tells it where a current is beyond its floor, within 2.5 s. Beside a velocity
-// drive nothing tells how large a current must be.
+// RUN, the fade of 0.3 s included. The winding of a drive of voltages tells it where a current is beyond its floor, within 2.5 s. Beside a
+// velocity drive nothing tells how large a current must be.
 func TestSwappedCurrents(t *testing.T) {
 	for _, drive := range []plant.DriveKind{plant.VoltageDrive, plant.CurrentDrive, plant.EffortDrive, plant.VelocityDrive} {
 		for _, side := range []float64{1, -1} {

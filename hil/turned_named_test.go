@@ -29,7 +29,8 @@ func TestTurnedEncoderIsNamed(t *testing.T) {
 	for _, kind := range shopKinds[:4] {
 		for _, gain := range []float64{1, 0.5} {
 			cases = append(cases, turnedCase{kind.name + ", no limits", kind.p(), shopOptions{tick: 5, late: 1, measured: kind.measured,
-				pid: &control.PID{Kp: 0.1 * gain, Kd: 4e-3 * gain * gain, Limit: 0.4}, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}}})
+				pid: &control.PID{Kp: 0.1 * gain, Kd: 4e-3 * gain * gain, Limit: 0.4},
+				ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}}})
 		}
 	}
 	for _, c := range cases {

@@ -53,7 +53,8 @@ func TestOneWildSample(t *testing.T) {
 		return b, worst
 	}
 	_, usual := run(0, 0, false)
-	for signal, values := range [][]float64{{3, -3, 99, -99, 101, -101, 1e9, -1e9, math.NaN(), math.Inf(1), math.Inf(-1)}, {21, -21, 1e6, -1e6, math.NaN(), math.Inf(-1)}} {
+	for signal, values := range [][]float64{{3, -3, 99, -99, 101, -101, 1e9, -1e9, math.NaN(), math.Inf(1), math.Inf(-1)},
+		{21, -21, 1e6, -1e6, math.NaN(), math.Inf(-1)}} {
 		for _, v := range values {
 			b, worst := run(signal, v, true)
 			r := &b.ctl.row
@@ -157,7 +158,8 @@ func TestRangeEdgeOfBelief(t *testing.T) {
 		signal int
 		y      float64
 		want   bool
-	}{{0, 100, true}, {0, -100, true}, {0, 100.0001, false}, {0, -100.0001, false}, {1, 20, true}, {1, -20, true}, {1, 20.0001, false}, {1, -20.0001, false}} {
+	}{{0, 100, true}, {0, -100, true}, {0, 100.0001, false}, {0, -100.0001, false}, {1, 20, true}, {1, -20, true}, {1, 20.0001, false},
+		{1, -20.0001, false}} {
 		b, d := spoiledBench(t, 2)
 		d.spoil = func(y []float64) { y[c.signal] = c.y } // from the first sample on: no jump
 		b.step()

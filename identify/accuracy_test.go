@@ -106,7 +106,8 @@ func TestServoFitsOfRecordsMadeApart(t *testing.T) {
 		ax := &independent.Axis{M: 95, Friction: independent.Friction{Sigma0: 1e6, Sigma1: 3000, Sigma2: 200, Fc: 20, Fs: 26, Vs: 0.01}}
 		tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 6000, X0: gentle(0), Sampled: independent.Cascade(kp, kv, limit, 1e-3, gentle)})
 		rec := tr.Record(independent.Sensors{Velocity: -1, Force: 0.5, Seed: seed}, gentle)
-		spec := axis.Spec{Law: "lugre", Drive: axis.Servo, Output: axis.Command, Controller: &axis.Controller{Kp: kp, Kv: kv, Limit: limit, Gain: 1, Mean: 2}}
+		spec := axis.Spec{Law: "lugre", Drive: axis.Servo, Output: axis.Command,
+			Controller: &axis.Controller{Kp: kp, Kv: kv, Limit: limit, Gain: 1, Mean: 2}}
 		r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: spec, LM: LM{Starts: 2}}, Records{Fit: []*record.Record{rec}}, nil, nil)
 		if err != nil {
 			t.Fatal(err)

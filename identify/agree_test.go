@@ -39,7 +39,8 @@ func (c *apartness) joint(t *testing.T, one string, a *Result, other string, b *
 			}
 			half := math.Hypot(ci[1]-ci[0], di[1]-di[0]) / 2
 			far := math.Abs(p.Value-q.Value) / half
-			t.Logf("%-7s %s %.6g in %.5g, %s %.6g in %.5g, made with %g: %.2f joint half-widths apart", p.Name, one, p.Value, *ci, other, q.Value, *di, want, far)
+			t.Logf("%-7s %s %.6g in %.5g, %s %.6g in %.5g, made with %g: %.2f joint half-widths apart", p.Name, one, p.Value, *ci, other, q.Value,
+				*di, want, far)
 			if half > 0.1*want {
 				t.Errorf("%s: the joint interval is %.0f %% of the value wide, no comparison", p.Name, 100*half/want)
 			}

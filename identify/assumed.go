@@ -67,9 +67,10 @@ func (r *Result) findAssumed(j *job, st *stage) {
 				square[st.sol.Params[i].Name] += math.Pow(off*move[k], 2)
 			}
 		}
-		suspects = append(suspects, fit.Suspect{Kind: "assumed value", Bounds: bounds, Columns: []func(int) float64{func(k int) float64 { return moved[k] }},
-			What:   fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
-			Advice: fmt.Sprintf("Search it: parameters: {%s: {start: %.4g}}; or measure it, and give it.", p.Name, p.Value+step)})
+		suspects = append(suspects, fit.Suspect{Kind: "assumed value", Bounds: bounds,
+			Columns: []func(int) float64{func(k int) float64 { return moved[k] }},
+			What:    fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
+			Advice:  fmt.Sprintf("Search it: parameters: {%s: {start: %.4g}}; or measure it, and give it.", p.Name, p.Value+step)})
 	}
 	if suspects == nil {
 		return
@@ -183,7 +184,8 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 		k := fit.Index(st.sol.Params, g.Name)
 		if g.Err == nil || k < 0 || st.changed == nil {
 			if g.Err != nil {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("the error of %s is not in the intervals: %s does not tell what another value would do", g.Name, st.method.Name))
+				r.Warnings = append(r.Warnings, fmt.Sprintf("the error of %s is not in the intervals: %s does not tell what another value would do",
+					g.Name, st.method.Name))
 			}
 			continue
 		}

@@ -38,7 +38,8 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	st := &stage{sol: sol, start: params, settings: said}
 	if sol.Halved != nil {
 		st.vary = func(context.Context) []Sensitivity {
-			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: sol.Halved}}
+			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit,
+				Values: sol.Halved}}
 		}
 	}
 	st.runs, st.changed = sol.LessRuns, sol.Changed
@@ -84,7 +85,8 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	}
 	// here they are no more than doubts: the filter weighs the motion finer than they do
 	if b.smoothed && len(sol.FreeParams) > 0 {
-		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow"))
+		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "lugre smooths the motion, and smoothing rounds the reversals: its values are "+
+			"a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow"))
 	}
 	for _, said := range axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, Hold: axis.Linear}, recs, sol) {
 		said.Level = fit.Weaken
@@ -158,7 +160,8 @@ func (j *job) mapped(st *stage, err error) (*stage, error) {
 func (j *job) velocityStep(ctx context.Context) (*stage, error) {
 	steps := curve.StepParams(j.recs.Fit)
 	if steps == nil {
-		e := &record.Error{File: j.recs.Fit[0].File, Msg: "the velocity is zero throughout", Hint: "Record an imposed velocity that jumps between several values."}
+		e := &record.Error{File: j.recs.Fit[0].File, Msg: "the velocity is zero throughout",
+			Hint: "Record an imposed velocity that jumps between several values."}
 		if len(j.recs.Fit[0].Velocity) == 0 {
 			e.Msg, e.Hint = "no velocity", "Name the column of the imposed velocity in data.columns.velocity."
 		}
@@ -208,5 +211,6 @@ func (j *job) curve(params []fit.Param, settings any, fitted func(params []fit.P
 }
 
 func (p *Plan) static() curve.StaticOptions {
-	return curve.StaticOptions{Rotary: p.Model.Rotary, Law: p.Model.Law, Equal: p.Static.Weights == Equal, Strict: p.Static.Weights == ByErrors}
+	return curve.StaticOptions{Rotary: p.Model.Rotary, Law: p.Model.Law, Equal: p.Static.Weights == Equal,
+		Strict: p.Static.Weights == ByErrors}
 }

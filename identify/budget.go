@@ -186,7 +186,8 @@ func (r *Result) Next() string {
 
 // remedies are what a reason asks for.
 var remedies = map[fit.Code]string{
-	fit.PoorFit:         "Look at the figures of the fit (--report fit.html): is the sign of a column wrong, a load missing, or the law another one? hil compare tries laws.",
+	fit.PoorFit: "Look at the figures of the fit (--report fit.html): is the sign of a column wrong, a load missing, or the law " +
+		"another one? hil compare tries laws.",
 	fit.AboveNoise:      "Look at the residual over time, position and speed (--report fit.html), and try other laws and terms: hil compare.",
 	fit.Validation:      "Fit both records together, or record them under the same conditions.",
 	fit.RecordCheck:     "Mend the record: the check says what is wrong with it.",

@@ -14,7 +14,8 @@ func TestGainErrorIsInTheIntervals(t *testing.T) {
 	const share = 0.02
 	d := swing(t, slide, 1, 0)
 	plain := regressed(t, linear.DefaultSpec(), d, nil)
-	r, err := Run(t.Context(), Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec(), GainErr: share}, Records{Fit: []*record.Record{d}}, nil, nil)
+	r, err := Run(t.Context(), Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec(), GainErr: share},
+		Records{Fit: []*record.Record{d}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

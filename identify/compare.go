@@ -29,9 +29,10 @@ type Ranked struct {
 	VFit    *float64 `json:"validation_fit_percent"`
 
 	// Against the best: is the difference more than chance? See Differ.
-	PValue    *float64 `json:"p_against_best"`
-	Tied      bool     `json:"tied_with_best"`
-	Undecided bool     `json:"undecided"` // it leaves far more over than the best, and the test has not the power to call that more than chance
+	PValue *float64 `json:"p_against_best"`
+	Tied   bool     `json:"tied_with_best"`
+	// it leaves far more over than the best, and the test has not the power to call that more than chance
+	Undecided bool `json:"undecided"`
 
 	Unit   string  `json:"unit"`
 	Result *Result `json:"result,omitempty"`
@@ -294,9 +295,11 @@ func (c *Comparison) describe(validated bool) {
 		c.Headline = "no model could be fitted"
 		return
 	case len(group) == 1 && untested:
-		c.Headline = fmt.Sprintf("%s leaves least over on %s; whether that is more than chance cannot be said: the residuals are not those of the same rows, or not at hand", group[0].Name, on)
+		c.Headline = fmt.Sprintf("%s leaves least over on %s; whether that is more than chance cannot be said: the residuals are not those of "+
+			"the same rows, or not at hand", group[0].Name, on)
 	case len(group) == 1 && open != nil:
-		c.Headline = fmt.Sprintf("%s leaves least over on %s; %s far more, though the rows count as too few to call that more than chance", group[0].Name, on, leave(open))
+		c.Headline = fmt.Sprintf("%s leaves least over on %s; %s far more, though the rows count as too few to call that more than chance",
+			group[0].Name, on, leave(open))
 	case len(group) == 1:
 		c.Headline = fmt.Sprintf("%s explains %s best, beyond chance", group[0].Name, on)
 	default:
@@ -315,19 +318,23 @@ func (c *Comparison) describe(validated bool) {
 		case m.Undecided:
 			_, least := c.Models[0].Result.rows(validated)
 			_, misfit := m.Result.rows(validated)
-			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves %.3g times as much over as %s; the residual depends so much on itself that the test has no power (p = %.2g): record longer, or other motions", m.Name, misfit/least, c.Models[0].Name, *m.PValue))
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves %.3g times as much over as %s; the residual depends so much on itself that "+
+				"the test has no power (p = %.2g): record longer, or other motions", m.Name, misfit/least, c.Models[0].Name, *m.PValue))
 		case !validated && m.DAICc == nil:
-			c.Supports = append(c.Supports, fmt.Sprintf("%s: the rows count as too few for its %d parameters, so that no criterion ranks it", m.Name, m.Params))
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: the rows count as too few for its %d parameters, so that no criterion ranks it",
+				m.Name, m.Params))
 		case i > 0 && m.Tied && *m.PValue > 0.05:
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: no worse than %s beyond chance (p = %.2g)", m.Name, c.Models[0].Name, *m.PValue))
 		case i > 0 && m.Tied:
-			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves hardly more over than %s, or less with more parameters: no ground for a choice", m.Name, c.Models[0].Name))
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves hardly more over than %s, or less with more parameters: no ground for a choice",
+				m.Name, c.Models[0].Name))
 		}
 		if m.Result != nil && m.Verdict == Rejected && len(m.Result.Reasons) > 0 {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: rejected, %s", m.Name, m.Result.Reasons[0].Text))
 		}
 		if m.VRMS != nil && m.RMS != nil && m.Result.Validation.Fit.Unit == m.Unit && *m.VRMS > 1.5**m.RMS {
-			c.Supports = append(c.Supports, fmt.Sprintf("%s leaves %.3g %s over on the validation records and %.3g on its own: it does not carry over", m.Name, *m.VRMS, m.Unit, *m.RMS))
+			c.Supports = append(c.Supports, fmt.Sprintf("%s leaves %.3g %s over on the validation records and %.3g on its own: it does not "+
+				"carry over", m.Name, *m.VRMS, m.Unit, *m.RMS))
 		}
 	}
 	if b := c.bristle(validated); b != "" {
@@ -335,7 +342,8 @@ func (c *Comparison) describe(validated bool) {
 	}
 	elsewhere := func(m Ranked) bool { return m.Result != nil && m.Result.Data.SHA256 != c.Models[0].Result.Data.SHA256 }
 	if i := slices.IndexFunc(c.Models, elsewhere); i >= 0 {
-		c.Supports = append(c.Supports, fmt.Sprintf("%s rests on another record than %s: a ranking of models has to rest on one", c.Models[i].Name, c.Models[0].Name))
+		c.Supports = append(c.Supports, fmt.Sprintf("%s rests on another record than %s: a ranking of models has to rest on one",
+			c.Models[i].Name, c.Models[0].Name))
 	}
 	if !validated {
 		c.Supports = append(c.Supports, "a second record, --validate, would tell which of the models carries over")
@@ -372,7 +380,8 @@ func (c *Comparison) bristle(validated bool) string {
 		return ""
 	}
 	if !dips {
-		return fmt.Sprintf("whether a bristle is needed is not said: no model without one, such as %s, has friction that depends on the speed near zero; add a Stribeck curve", without.Name)
+		return fmt.Sprintf("whether a bristle is needed is not said: no model without one, such as %s, has friction that depends on the speed "+
+			"near zero; add a Stribeck curve", without.Name)
 	}
 	one, a := with.Result.rows(validated)
 	other, b := without.Result.rows(validated)
@@ -382,10 +391,13 @@ func (c *Comparison) bristle(validated bool) string {
 	case !ok:
 		return fmt.Sprintf("whether a bristle is needed cannot be said: %s and %s do not explain the same rows", with.Name, without.Name)
 	case p > 0.05 && b >= farMisfit*a && !worse:
-		return fmt.Sprintf("whether a bristle is needed is not certain: %s leaves %.4g %s over, the best model without one, %s, %.4g %s, and the test has not the power to call that more than chance (p = %.2g)",
+		return fmt.Sprintf("whether a bristle is needed is not certain: %s leaves %.4g %s over, the best model without one, %s, %.4g %s, and "+
+			"the test has not the power to call that more than chance (p = %.2g)",
 			with.Name, a, with.Unit, without.Name, b, without.Unit, p)
 	case p > 0.05 || b <= evenMisfit*a || worse:
-		return fmt.Sprintf("no bristle is needed: %s leaves %.4g %s over, %s %.4g %s with one", without.Name, b, without.Unit, with.Name, a, with.Unit)
+		return fmt.Sprintf("no bristle is needed: %s leaves %.4g %s over, %s %.4g %s with one", without.Name, b, without.Unit, with.Name, a,
+			with.Unit)
 	}
-	return fmt.Sprintf("a bristle is needed: %s leaves %.4g %s over, the best model without one, %s, %.4g %s (p = %.2g)", with.Name, a, with.Unit, without.Name, b, without.Unit, p)
+	return fmt.Sprintf("a bristle is needed: %s leaves %.4g %s over, the best model without one, %s, %.4g %s (p = %.2g)", with.Name, a,
+		with.Unit, without.Name, b, without.Unit, p)
 }

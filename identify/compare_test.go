@@ -101,7 +101,8 @@ func TestCompareRanks(t *testing.T) {
 		worse[k] = second[k] + 0.8*rng.NormFloat64()
 	}
 	c, err = Compare([]Ranked{ranked("over-fitted", 12, over, worse), ranked("sound", 3, base, second)})
-	if err != nil || c.Models[0].Name != "sound" || c.Models[1].Tied || !strings.Contains(c.Headline, "sound explains the validation records best") {
+	if err != nil || c.Models[0].Name != "sound" || c.Models[1].Tied || !strings.Contains(c.Headline, "sound explains the validation "+
+		"records best") {
 		t.Errorf("%v: %+v", err, c)
 	}
 	if !strings.Contains(strings.Join(c.Supports, "\n"), "does not carry over") {
@@ -195,7 +196,8 @@ func TestWorseThanASpecialCase(t *testing.T) {
 	}
 	models := []Ranked{
 		with(ranked("simple", 4, base, nil), map[string]float64{"M": 2, "Fc": 3, "Fv": 4, "offset": 0.5}),
-		with(ranked("by direction", 5, more, nil), map[string]float64{"M": 1, "Fc+": 1, "Fc-": 1, "sigma2+": 1, "sigma2-": 1, "dFs": 1, "sigma0": 7}),
+		with(ranked("by direction", 5, more, nil), map[string]float64{"M": 1, "Fc+": 1, "Fc-": 1, "sigma2+": 1, "sigma2-": 1, "dFs": 1,
+			"sigma0": 7}),
 		with(ranked("other", 5, more, nil), map[string]float64{"M": 1, "alpha0": 1, "sigma2": 1}),
 	}
 	worse := Worse(models)
@@ -226,7 +228,8 @@ func TestModelEndsNoWorseThanItsSpecialCases(t *testing.T) {
 		tr := b.record(nil)
 		fitted := func(law string, terms ...string) *Result {
 			spec := axis.Spec{Law: law, Terms: append(terms, "offset"), Drive: axis.Force, Output: axis.Position, Initial: axis.Free}
-			r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Seed: seed, LM: LM{Starts: 1, Draws: 2}, Model: spec, RunFree: true}, Records{Fit: tr.recs}, nil, nil)
+			r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Seed: seed, LM: LM{Starts: 1, Draws: 2}, Model: spec, RunFree: true},
+				Records{Fit: tr.recs}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

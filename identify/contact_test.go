@@ -46,7 +46,8 @@ func TestNoBristleIsOneReason(t *testing.T) {
 	made := func(absent bool) *Result {
 		r := &Result{Verdict: Identified, Fit: fit.Quality{Params: 4}, Stages: []Stage{{Method: "kalman", Converged: true}}}
 		r.Residual.Effective, r.Residual.White = 1000, true
-		r.Parameters = []Parameter{plainParameter("M", 2, 1e-3), plainParameter("sigma0", 1e9, 1e9), plainParameter("sigma1", 1e3, 1e2), plainParameter("Fc", 3, 1e-2)}
+		r.Parameters = []Parameter{plainParameter("M", 2, 1e-3), plainParameter("sigma0", 1e9, 1e9), plainParameter("sigma1", 1e3, 1e2),
+			plainParameter("Fc", 3, 1e-2)}
 		about := []string{"sigma0", "sigma1"}
 		r.Indistinct = []fit.Indistinct{{Names: about, Reason: "no bristle in this record", Advice: "Take a dry law", Absent: absent},
 			{Names: []string{"sigma0"}, Reason: "its error is large"}}
@@ -60,7 +61,8 @@ func TestNoBristleIsOneReason(t *testing.T) {
 	if b := r.Because(); len(b) != 2 || b[0] != "no bristle in this record. Take a dry law" || b[1] != "something else" {
 		t.Errorf("%q", b)
 	}
-	for name, want := range map[string]string{"M": string(Identified), "Fc": string(Identified), "sigma0": NotIdentifiable, "sigma1": NotIdentifiable} {
+	for name, want := range map[string]string{"M": string(Identified), "Fc": string(Identified), "sigma0": NotIdentifiable,
+		"sigma1": NotIdentifiable} {
 		if p, _ := r.Param(name); p.Worth != want {
 			t.Errorf("%s is %s, want %s", name, p.Worth, want)
 		}

@@ -305,7 +305,8 @@ func planned(law string, methods ...Method) func(*mover, *ride, *rand.Rand) Plan
 }
 
 // changedPlan is a plan with something else in it.
-func changedPlan(of func(*mover, *ride, *rand.Rand) Plan, change func(p *Plan, a *mover, r *ride, rng *rand.Rand)) func(*mover, *ride, *rand.Rand) Plan {
+func changedPlan(of func(*mover, *ride, *rand.Rand) Plan, change func(p *Plan, a *mover, r *ride, rng *rand.Rand)) func(*mover, *ride,
+	*rand.Rand) Plan {
 	return func(a *mover, r *ride, rng *rand.Rand) Plan {
 		p := of(a, r, rng)
 		change(&p, a, r, rng)
@@ -332,7 +333,8 @@ var coasting = changedPlan(planned("coulomb", "lm"), func(p *Plan, a *mover, _ *
 })
 
 // priorOf searches a parameter whose value was drawn from its prior, of the given share.
-func priorOf(of func(*mover, *ride, *rand.Rand) Plan, name string, share float64, value func(a *mover) float64) func(*mover, *ride, *rand.Rand) Plan {
+func priorOf(of func(*mover, *ride, *rand.Rand) Plan, name string, share float64, value func(a *mover) float64) func(*mover, *ride,
+	*rand.Rand) Plan {
 	return changedPlan(of, func(p *Plan, a *mover, _ *ride, rng *rand.Rand) {
 		u := share * value(a)
 		start := value(a) + u*rng.NormFloat64()
@@ -341,7 +343,8 @@ func priorOf(of func(*mover, *ride, *rand.Rand) Plan, name string, share float64
 }
 
 // givenOf knows a parameter with an error, from which its value was drawn.
-func givenOf(of func(*mover, *ride, *rand.Rand) Plan, name string, share float64, value func(a *mover) float64) func(*mover, *ride, *rand.Rand) Plan {
+func givenOf(of func(*mover, *ride, *rand.Rand) Plan, name string, share float64, value func(a *mover) float64) func(*mover, *ride,
+	*rand.Rand) Plan {
 	return changedPlan(of, func(p *Plan, a *mover, _ *ride, rng *rand.Rand) {
 		u := share * value(a)
 		start := value(a) + u*rng.NormFloat64()
@@ -368,7 +371,8 @@ func fadingOf(a *mover) float64 { return a.vd }
 
 // coverageCases are the methods that find parameters of an axis.
 var coverageCases = func() (list []coverageCase) {
-	for _, kind := range []string{"servo, sines, coarse encoder", "servo, moves with pauses", "force, sines", "force, sines, noisy sensor", "force, chirp held",
+	for _, kind := range []string{"servo, sines, coarse encoder", "servo, moves with pauses", "force, sines", "force, sines, noisy sensor",
+		"force, chirp held",
 		"servo, small motion", "servo, presliding 20 µm", "servo, presliding 50 µm", "servo, presliding 100 µm"} {
 		for _, form := range []linear.Form{linear.Direct, linear.Weak, linear.Instrumental} {
 			list = append(list, coverageCase{"regress, " + string(form), kind, 100, false, withForm(form)})
@@ -392,14 +396,17 @@ var coverageCases = func() (list []coverageCase) {
 	list = append(list, coverageCase{"regress, prior of M 0.5 %", "servo, short and noisy", 100, false, priorOf(plain, "M", 0.005, massOf)})
 	list = append(list, coverageCase{"lm, coast, M ± 3 %", "run-down", 100, true, givenOf(coasting, "M", 0.03, massOf)})
 	kalman := planned("lugre", "lugre", "kalman")
-	list = append(list, coverageCase{"lugre, kalman, vd ± 20 %", "contact whose damping fades, force", 60, true, givenOf(kalman, "vd", 0.2, fadingOf)})
-	list = append(list, coverageCase{"lugre, kalman, vd assumed", "contact whose damping fades, force", 60, true, assumedOf(kalman, "vd", fadingOf)})
-	list = append(list, coverageCase{"presliding-linear", "micro, below break-away", 100, false, changedPlan(planned("lugre", "presliding-linear"), func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
-		known := true
-		for name, v := range map[string]float64{"sigma2": a.fv, "Fc": a.fc, "Fs": a.fc, "vs": 0.01} { // a small motion does not tell them
-			p.GivenParams = append(p.GivenParams, Given{Name: name, Start: &v, Fixed: &known})
-		}
-	})})
+	list = append(list, coverageCase{"lugre, kalman, vd ± 20 %", "contact whose damping fades, force", 60, true,
+		givenOf(kalman, "vd", 0.2, fadingOf)})
+	list = append(list, coverageCase{"lugre, kalman, vd assumed", "contact whose damping fades, force", 60, true,
+		assumedOf(kalman, "vd", fadingOf)})
+	list = append(list, coverageCase{"presliding-linear", "micro, below break-away", 100, false,
+		changedPlan(planned("lugre", "presliding-linear"), func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
+			known := true
+			for name, v := range map[string]float64{"sigma2": a.fv, "Fc": a.fc, "Fs": a.fc, "vs": 0.01} { // a small motion does not tell them
+				p.GivenParams = append(p.GivenParams, Given{Name: name, Start: &v, Fixed: &known})
+			}
+		})})
 	return list
 }()
 
@@ -416,7 +423,8 @@ type coverageCount struct {
 
 // truths are the parameters of a mover by name.
 func (a *mover) truths(dt float64, held bool) map[string]float64 {
-	t := map[string]float64{"M": a.m, "Fc": a.fc, "Fv": a.fv, "offset": a.offset, "sigma0": a.s0, "sigma1": a.s1, "sigma2": a.fv, "Fs": a.fs, "vs": a.vs, "lag": 0}
+	t := map[string]float64{"M": a.m, "Fc": a.fc, "Fv": a.fv, "offset": a.offset, "sigma0": a.s0, "sigma1": a.s1, "sigma2": a.fv, "Fs": a.fs,
+		"vs": a.vs, "lag": 0}
 	if held {
 		t["lag"] = dt / 2
 	}
@@ -481,13 +489,15 @@ func meanOf(shares []float64) (mean, err float64) {
 
 // covering draws records of a case.
 func covering(t *testing.T, c *coverageCase, draws int) *coverageCount {
-	n := &coverageCount{held: map[string]int{}, chance: map[string]int{}, all: map[string]int{}, off: map[string]float64{}, square: map[string]float64{}, verdicts: map[Verdict]int{}, why: map[string]int{}}
+	n := &coverageCount{held: map[string]int{}, chance: map[string]int{}, all: map[string]int{}, off: map[string]float64{},
+		square: map[string]float64{}, verdicts: map[Verdict]int{}, why: map[string]int{}}
 	for seed := range draws {
 		n.draw(c, uint64(seed))
 	}
 	printed, err := meanOf(n.shares[0])
 	chance, own := meanOf(n.shares[1])
-	t.Logf("%-60s printed %5.1f ± %.1f %%, of chance alone %5.1f ± %.1f %%, %d draws, %v, %d refused, %.2f s each", c, 100*printed, 100*err, 100*chance, 100*own, draws, n.verdicts, n.refused, n.compute/float64(draws))
+	t.Logf("%-60s printed %5.1f ± %.1f %%, of chance alone %5.1f ± %.1f %%, %d draws, %v, %d refused, %.2f s each", c, 100*printed, 100*err,
+		100*chance, 100*own, draws, n.verdicts, n.refused, n.compute/float64(draws))
 	t.Log(n.byParameter())
 	t.Log(n.why)
 	return n
@@ -504,7 +514,8 @@ func (n *coverageCount) byParameter() string {
 	for _, name := range names {
 		k := float64(n.all[name])
 		mean := n.off[name] / k
-		out += fmt.Sprintf("  %s %.0f/%.0f (%+.1f ± %.2f)", name, 100*float64(n.held[name])/k, 100*float64(n.chance[name])/k, mean, math.Sqrt(math.Max(0, n.square[name]/k-mean*mean)))
+		out += fmt.Sprintf("  %s %.0f/%.0f (%+.1f ± %.2f)", name, 100*float64(n.held[name])/k, 100*float64(n.chance[name])/k, mean,
+			math.Sqrt(math.Max(0, n.square[name]/k-mean*mean)))
 	}
 	return out
 }
@@ -535,7 +546,8 @@ func TestMultishootUnderNoiseOfTheForceIsLM(t *testing.T) {
 	var of [2]*Result
 	for i, method := range []Method{"lm", "multishoot"} {
 		var err error
-		if of[i], err = Run(t.Context(), planned("coulomb", regress, method)(a, r, rng), Records{Fit: []*record.Record{rec}}, nil, nil); err != nil {
+		if of[i], err = Run(t.Context(), planned("coulomb", regress, method)(a, r, rng), Records{Fit: []*record.Record{rec}}, nil,
+			nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -555,7 +567,8 @@ func TestMultishootUnderNoiseOfTheForceIsLM(t *testing.T) {
 // Few records of some methods: the short form of TestCoverageOfMethodsSoak.
 func TestCoverageOfMethods(t *testing.T) {
 	for _, name := range []string{
-		"regress, direct on servo, sines, coarse encoder", "regress, prior of M 0.5 % on servo, short and noisy", "regress, lm on force, chirp held", "lm, coast on run-down",
+		"regress, direct on servo, sines, coarse encoder", "regress, prior of M 0.5 % on servo, short and noisy",
+		"regress, lm on force, chirp held", "lm, coast on run-down",
 	} {
 		i := slices.IndexFunc(coverageCases, func(c coverageCase) bool { return c.String() == name })
 		n := covering(t, &coverageCases[i], 6)

@@ -61,7 +61,8 @@ func TestVerdictOnStates(t *testing.T) {
 
 // Zero is an answer for a constant force, a lag, the line from which an angle counts; for friction it is none.
 func TestZeroIsAnAnswer(t *testing.T) {
-	for name, want := range map[string]Verdict{"offset": Identified, "offset2": Identified, "lag": Identified, "mgc1": Identified, "Fv": Weak, "mgs": Weak} {
+	for name, want := range map[string]Verdict{"offset": Identified, "offset2": Identified, "lag": Identified, "mgc1": Identified, "Fv": Weak,
+		"mgs": Weak} {
 		for _, half := range []float64{0.02, 8e-4} { // the interval holds zero, or hardly does not
 			r := judged(func(r *Result) {
 				p := &r.Parameters[0]
@@ -293,7 +294,8 @@ func TestContactExplainedOnSeveralRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(one.Residual)
-	if len(two.Residual) != 2*n || len(two.Pieces) != 2 || two.Pieces[1] != n || two.Residual[n+7] != one.Residual[7] || two.Measured[2*n-1] != one.Measured[n-1] {
+	if len(two.Residual) != 2*n || len(two.Pieces) != 2 || two.Pieces[1] != n || two.Residual[n+7] != one.Residual[7] ||
+		two.Measured[2*n-1] != one.Measured[n-1] {
 		t.Errorf("%d rows in pieces %v, want twice %d", len(two.Residual), two.Pieces, n)
 	}
 	if _, err := fit.Assess(two); err != nil {
@@ -315,7 +317,8 @@ func TestAbsurdContactIsDoubted(t *testing.T) {
 		t.Errorf("the true contact: %q", s)
 	}
 	fs, yes := 100.0, true
-	if s := strings.Join(run(Given{Name: "Fs", Start: &fs, Fixed: &yes}).Because(), "\n"); !strings.Contains(s, "over-fitted bristle: break-away friction") {
+	if s := strings.Join(run(Given{Name: "Fs", Start: &fs, Fixed: &yes}).Because(), "\n"); !strings.Contains(s,
+		"over-fitted bristle: break-away friction") {
 		t.Errorf("Fs of a hundred times Fc: %q", s)
 	}
 }
@@ -339,9 +342,11 @@ func TestVerdictHearsTheResidual(t *testing.T) {
 		warns int
 	}{{"M", 5, Weak, 0}, {"", 40, Identified, 1}, {"", 2, Identified, 0}} {
 		r := judged(func(r *Result) {
-			r.Unmodelled = []fit.Effect{{Kind: "drag", What: "a force", Advice: "Do.", Share: c.share, Worst: c.worst, Values: map[string]float64{"M": 1.4}}}
+			r.Unmodelled = []fit.Effect{{Kind: "drag", What: "a force", Advice: "Do.", Share: c.share, Worst: c.worst,
+				Values: map[string]float64{"M": 1.4}}}
 		})
-		if r.Verdict != c.want || len(r.Warnings) != c.warns || c.want == Weak && !strings.Contains(r.Reasons[0].Text, "M would be 1.4 instead of 1") {
+		if r.Verdict != c.want || len(r.Warnings) != c.warns || c.want == Weak &&
+			!strings.Contains(r.Reasons[0].Text, "M would be 1.4 instead of 1") {
 			t.Errorf("%+v: %s %q, warnings %q", c, r.Verdict, r.Reasons, r.Warnings)
 		}
 	}

@@ -38,7 +38,8 @@ func TestIntervalsHoldHalfOfAnAssumption(t *testing.T) {
 	if lo, hi := m0.CI[0]-m1.CI[0], m1.CI[1]-m0.CI[1]; math.Abs(lo-0.05) > 0.002 || math.Abs(hi-0.05) > 0.002 {
 		t.Errorf("the interval grew from %v to %v, want by 0.05 at both ends", *m0.CI, *m1.CI)
 	}
-	if s := held.Sensitivity[len(held.Sensitivity)-1]; s.What != "without the correction" || math.Abs(s.Values["M"]-2) > 0.01 || !(s.RMS > 0) || s.Worst != "M" {
+	if s := held.Sensitivity[len(held.Sensitivity)-1]; s.What != "without the correction" || math.Abs(s.Values["M"]-2) > 0.01 ||
+		!(s.RMS > 0) || s.Worst != "M" {
 		t.Errorf("%+v", s)
 	}
 	if plain.Verdict != held.Verdict {

@@ -5,11 +5,12 @@ import "hilrig/identify/fit"
 // evidence is what a verdict rests on beside what the result shows, whatever was fitted. What a fit does not have is empty, and judges say
 // nothing of it.
 type evidence struct {
-	solution       *fit.Solution
-	unweighted     *fit.Solution        // of a weighted fit, the same records in their own unit; nil: not known
-	checked        *fit.Solution        // of the validation, its residuals
-	alongMotion    func() *fit.Solution // the recorded force along the recorded motion, with the derivatives of all loads; nil: the solution is it
-	withoutAssumed *fit.Solution        // found without what was reckoned from an assumption; nil: none was, or nothing was found
+	solution   *fit.Solution
+	unweighted *fit.Solution // of a weighted fit, the same records in their own unit; nil: not known
+	checked    *fit.Solution // of the validation, its residuals
+	// the recorded force along the recorded motion, with the derivatives of all loads; nil: the solution is it
+	alongMotion    func() *fit.Solution
+	withoutAssumed *fit.Solution // found without what was reckoned from an assumption; nil: none was, or nothing was found
 
 	joint        bool         // the parameters are those of the only joint of a machine, by its names
 	channels     []channel    // what was explained

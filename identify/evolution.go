@@ -83,8 +83,8 @@ func (j *job) evolution(m *axis.Model, params []fit.Param) (a fit.AEP, p *fit.Pr
 // EvolutionKey is where a keeper has the state of an evolution, a fit.Checkpoint as JSON.
 const EvolutionKey = "aep"
 
-// Evolution gives the evolution of a plan, with its problem, and does the methods before it. With the state of its end under EvolutionKey, Run goes on from
-// there as if it had evolved itself.
+// Evolution gives the evolution of a plan, with its problem, and does the methods before it. With the state of its end under EvolutionKey,
+// Run goes on from there as if it had evolved itself.
 func Evolution(ctx context.Context, plan Plan, recs Records) (fit.AEP, *fit.Problem, error) {
 	if err := recs.check(); err != nil {
 		return fit.AEP{}, nil, err
@@ -191,7 +191,8 @@ func (j *job) evolved(m *axis.Model, params []fit.Param) (p *fit.Problem, simula
 		params = j.nearer(params)
 	}
 	spec := &j.plan.Model
-	plain := !m.IsLed() && spec.Law == "lugre" && spec.Drive == axis.Force && !spec.Asymmetric && spec.Hold == axis.Held && spec.Decimate <= 1 &&
+	plain := !m.IsLed() && spec.Law == "lugre" && spec.Drive == axis.Force && !spec.Asymmetric && spec.Hold == axis.Held &&
+		spec.Decimate <= 1 &&
 		len(j.recs.Fit) == 1 && !slices.ContainsFunc(spec.Terms, func(t string) bool { return t != "offset" })
 	if plain {
 		if p, err = axis.PopulationProblem(j.recs.Fit[0], spec.Output, forKernels(params, spec.Initial)); err == nil {

@@ -29,7 +29,8 @@ func (p *push) At(tau, x, v float64) (force, dx, dv float64) { return p.now, 0, 
 func pushed(t *testing.T, n int) *record.Record {
 	t.Helper()
 	p := lugre
-	law := &friction.LuGre{Sigma0: p["sigma0"], Sigma1: p["sigma1"], Sigma2: p["sigma2"], Fc: p["Fc"], Fs: p["Fs"], Vs: p["vs"], Offset: p["offset"]}
+	law := &friction.LuGre{Sigma0: p["sigma0"], Sigma1: p["sigma1"], Sigma2: p["sigma2"], Fc: p["Fc"], Fs: p["Fs"], Vs: p["vs"],
+		Offset: p["offset"]}
 	b, err := friction.NewMass(p["M"], law, friction.Midpoint)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +119,8 @@ func TestEvolutionOfContact(t *testing.T) {
 func TestPopulationIsCarried(t *testing.T) {
 	data := []byte(`{"parameters":["M","Fc","x0"],"members":[[2,3,9],[4,5,9],[6,7,9]],"mean_first_cost":0.5}`)
 	p := &fit.Problem{Rows: 100, Params: []fit.Param{
-		{Param: engine.Param{Name: "Fc", Value: 1}}, {Param: engine.Param{Name: "Fv", Value: 0.25}}, {Param: engine.Param{Name: "M", Value: 1}}, {Param: engine.Param{Name: "x0", Value: -1}},
+		{Param: engine.Param{Name: "Fc", Value: 1}}, {Param: engine.Param{Name: "Fv", Value: 0.25}}, {Param: engine.Param{Name: "M", Value: 1}},
+		{Param: engine.Param{Name: "x0", Value: -1}},
 	}}
 	members, mean := carriedMembers(data, p)
 	if want := [][]float64{{3, 0.25, 2, -1}, {5, 0.25, 4, -1}, {7, 0.25, 6, -1}}; !reflect.DeepEqual(members, want) || mean != 50 {
@@ -127,7 +129,8 @@ func TestPopulationIsCarried(t *testing.T) {
 	if members, mean := carriedMembers(nil, p); members != nil || mean != 0 {
 		t.Errorf("of nothing: %v %g", members, mean)
 	}
-	r := &Result{Verdict: Weak, Parameters: []Parameter{{Estimate: fit.Estimate{Name: "M", Value: 2.5}}, {Estimate: fit.Estimate{Name: "Fv", Value: 1}}}}
+	r := &Result{Verdict: Weak, Parameters: []Parameter{{Estimate: fit.Estimate{Name: "M", Value: 2.5}},
+		{Estimate: fit.Estimate{Name: "Fv", Value: 1}}}}
 	members, _ = carriedMembers(Polished(data, r), p)
 	if want := [][]float64{{3, 0.25, 2.5, -1}, {3, 0.25, 2, -1}, {5, 0.25, 4, -1}}; !reflect.DeepEqual(members, want) {
 		t.Errorf("with a result: %v, want %v", members, want)
@@ -148,8 +151,8 @@ func (m members) Load(key string) []byte {
 }
 func (m members) Save(key string, data []byte) { m[key] = slices.Clone(data) }
 
-// A noisy recorded force takes a simulation of ten seconds off the record by far more than its sensor sees: an evolution is led back along it,
-// and comes nearer with every record that it goes on with.
+// A noisy recorded force takes a simulation of ten seconds off the record by far more than its sensor sees: an evolution is led back along
+// it, and comes nearer with every record that it goes on with.
 func TestEvolutionGoesOnOverRecords(t *testing.T) {
 	truth := map[string]float64{"M": 2, "Fc": 3, "Fv": 1.5}
 	draw := func(seed uint64) *record.Record {
@@ -163,7 +166,8 @@ func TestEvolutionGoesOnOverRecords(t *testing.T) {
 		return d
 	}
 	keep := members{}
-	plan := Plan{Methods: Chain{"aep"}, Model: axis.Spec{Law: "static-coulomb-viscous", Drive: axis.Force, Hold: axis.Linear}, AEP: fit.AEP{Generations: 30}, Seed: 3}
+	plan := Plan{Methods: Chain{"aep"}, Model: axis.Spec{Law: "static-coulomb-viscous", Drive: axis.Force, Hold: axis.Linear},
+		AEP: fit.AEP{Generations: 30}, Seed: 3}
 	for _, name := range []string{"M", "Fc", "Fs", "Fv"} {
 		start, lo, hi := 0.5, 0.1, 50.0
 		plan.GivenParams = append(plan.GivenParams, Given{Name: name, Start: &start, Lo: &lo, Hi: &hi})

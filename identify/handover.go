@@ -118,7 +118,8 @@ func (r *Result) Contact() (*Contact, error) {
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("%s of the law %s is not in the result, and a law is one whole set of numbers; hil laws says which methods find them", strings.Join(missing, ", "), c.Law)
+		return nil, fmt.Errorf("%s of the law %s is not in the result, and a law is one whole set of numbers; hil laws says which methods "+
+			"find them", strings.Join(missing, ", "), c.Law)
 	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
@@ -129,7 +130,8 @@ func (r *Result) Contact() (*Contact, error) {
 				c.InertiaErr = *p.Error
 			}
 		case strings.HasPrefix(name, "Fv"):
-			return nil, fmt.Errorf("%s = %.4g %s is friction, and the law %s has no place for it; take a law with viscous friction (hil laws)", name, p.Value, p.Unit, c.Law)
+			return nil, fmt.Errorf("%s = %.4g %s is friction, and the law %s has no place for it; take a law with viscous friction (hil laws)",
+				name, p.Value, p.Unit, c.Law)
 		default:
 			c.Omitted = append(c.Omitted, fmt.Sprintf("%s = %.4g %s", name, p.Value, p.Unit))
 		}

@@ -16,7 +16,8 @@ func held(s Subject, values map[string]float64) *Result {
 	r := &Result{Verdict: Identified, Model: s}
 	for name, v := range values {
 		se := 1e-3 * math.Abs(v)
-		r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: name, Value: v}, Error: &se, CI: &[2]float64{v - 2*se, v + 2*se}, Worth: string(Identified)})
+		r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: name, Value: v}, Error: &se,
+			CI: &[2]float64{v - 2*se, v + 2*se}, Worth: string(Identified)})
 	}
 	return r
 }
@@ -44,17 +45,24 @@ func TestContactOfAResult(t *testing.T) {
 		left    string
 		err     string
 	}{
-		{name: "lugre", of: Subject{Law: "lugre", Rotary: true}, values: with(lugre, "J", 7e-5, "offset", 4e-4, "vd", 0.3), want: with(rest, "offset", 4e-4, "vd", 0.3), inertia: 7e-5},
-		{name: "lugre as simulated, with what is no friction", of: Subject{Law: "lugre"}, values: with(lugre, "M", 2.0, "k", 3.0, "lag", 1e-3, "x0[1]", 1.0), want: rest, inertia: 2, left: "k = 3"},
+		{name: "lugre", of: Subject{Law: "lugre", Rotary: true}, values: with(lugre, "J", 7e-5, "offset", 4e-4, "vd", 0.3),
+			want: with(rest, "offset", 4e-4, "vd", 0.3), inertia: 7e-5},
+		{name: "lugre as simulated, with what is no friction", of: Subject{Law: "lugre"},
+			values: with(lugre, "M", 2.0, "k", 3.0, "lag", 1e-3, "x0[1]", 1.0), want: rest, inertia: 2, left: "k = 3"},
 		{name: "lugre by direction", of: Subject{Law: "lugre", Asymmetric: true},
 			values: with(lugre, "Fc", nil, "Fs", nil, "sigma2", nil, "Fc+", 1.0, "Fc-", 1.5, "dFs", 0.25, "sigma2+", 0.1, "sigma2-", 0.2),
 			want:   with(rest, "Fc", 1.0, "Fc-", 1.5, "Fs", 1.25, "Fs-", 1.75, "sigma2", 0.1, "sigma2-", 0.2)},
-		{name: "regression", of: Subject{Law: sliding}, values: map[string]float64{"M": 95, "Fv": 200, "Fc": 20, "offset": -3}, want: map[string]float64{"Fc": 20, "Fs": 20, "Fv": 200, "delta": 1}, inertia: 95, left: "offset = -3"},
-		{name: "regression by direction", of: Subject{Law: sliding}, values: map[string]float64{"M": 95, "Fv+": 200, "Fv-": 210, "Fc+": 20, "Fc-": 25},
-			want: map[string]float64{"Fc": 20, "Fc-": 25, "Fs": 20, "Fs-": 25, "Fv": 200, "Fv-": 210, "delta": 1}, inertia: 95},
-		{name: "another law", of: Subject{Law: "gms"}, values: map[string]float64{"M": 1, "sigma0": 1e4, "C": 5, "sigma2": 2, "Fc": 1, "Fs": 1.5, "vs": 0.01}, inertia: 1},
-		{name: "half a law", of: Subject{Law: "lugre"}, values: with(lugre, "sigma0", nil, "sigma1", nil), err: "sigma0, sigma1 of the law lugre is not in the result"},
-		{name: "viscous friction without a place", of: Subject{Law: "dahl"}, values: map[string]float64{"sigma0": 11, "Fc": 0.015, "Fv": 1e-4}, err: "no place for it"},
+		{name: "regression", of: Subject{Law: sliding}, values: map[string]float64{"M": 95, "Fv": 200, "Fc": 20, "offset": -3},
+			want: map[string]float64{"Fc": 20, "Fs": 20, "Fv": 200, "delta": 1}, inertia: 95, left: "offset = -3"},
+		{name: "regression by direction", of: Subject{Law: sliding},
+			values: map[string]float64{"M": 95, "Fv+": 200, "Fv-": 210, "Fc+": 20, "Fc-": 25},
+			want:   map[string]float64{"Fc": 20, "Fc-": 25, "Fs": 20, "Fs-": 25, "Fv": 200, "Fv-": 210, "delta": 1}, inertia: 95},
+		{name: "another law", of: Subject{Law: "gms"}, values: map[string]float64{"M": 1, "sigma0": 1e4, "C": 5, "sigma2": 2, "Fc": 1, "Fs": 1.5,
+			"vs": 0.01}, inertia: 1},
+		{name: "half a law", of: Subject{Law: "lugre"}, values: with(lugre, "sigma0", nil, "sigma1", nil),
+			err: "sigma0, sigma1 of the law lugre is not in the result"},
+		{name: "viscous friction without a place", of: Subject{Law: "dahl"}, values: map[string]float64{"sigma0": 11, "Fc": 0.015, "Fv": 1e-4},
+			err: "no place for it"},
 		{name: "none", of: Subject{}, err: "no friction law"},
 		{name: "no contact", of: Subject{Law: "lugre"}, values: with(lugre, "Fc", -1.0), err: "none of a contact"},
 	} {
@@ -80,7 +88,8 @@ func TestContactOfAResult(t *testing.T) {
 		}
 	}
 	// the break-away level of a direction is a sum of two numbers, and so is its variance
-	c, err := held(Subject{Law: "lugre", Asymmetric: true}, with(lugre, "Fc", nil, "Fs", nil, "sigma2", nil, "Fc+", 3.0, "Fc-", 3.0, "dFs", 4.0, "sigma2+", 0.1, "sigma2-", 0.2)).Contact()
+	c, err := held(Subject{Law: "lugre", Asymmetric: true},
+		with(lugre, "Fc", nil, "Fs", nil, "sigma2", nil, "Fc+", 3.0, "Fc-", 3.0, "dFs", 4.0, "sigma2+", 0.1, "sigma2-", 0.2)).Contact()
 	if err != nil || math.Abs(c.Errors["Fs"]-5e-3) > 1e-12 || c.Errors["N0"] != 0 {
 		t.Errorf("%v %v", c.Errors, err)
 	}

@@ -13,7 +13,8 @@ import (
 
 // likelierHold goes on with the other way in which the force may run between its samples, where that is open and the motion answers so:
 // at once, or once noise of the force is out of the way, which hides in what a wrong hold leaves over.
-func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
+func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model,
+	*fit.Solution, bool) {
 	if !j.holdOpen || j.plan.Model.Drive != axis.Force || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil {
 		return m, sol, false
 	}
@@ -47,7 +48,8 @@ func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Para
 	}
 	j.plan.Model.Hold = hold
 	next.Continue(sol)
-	next.Notes = append(next.Notes, fmt.Sprintf("the motion answers to a force that is %s between its samples, by %.0f standard errors: it is taken for that. model.hold says it otherwise", hold, share/err))
+	next.Notes = append(next.Notes, fmt.Sprintf("the motion answers to a force that is %s between its samples, by %.0f standard errors: it "+
+		"is taken for that. model.hold says it otherwise", hold, share/err))
 	return other, next, followed
 }
 

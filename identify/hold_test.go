@@ -39,7 +39,9 @@ func TestHoldIsTakenFromTheRecord(t *testing.T) {
 				in, of := 0, 0
 				for seed := range uint64(seeds) {
 					rec, a := heldOrStraight(seed, rate, held, 0.01)
-					plan := Plan{Methods: methods, Regress: linear.DefaultSpec(), Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Hold: axis.Either}}
+					plan := Plan{Methods: methods, Regress: linear.DefaultSpec(), Seed: 1,
+						Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free,
+							Hold: axis.Either}}
 					r, err := Run(context.Background(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
 					if err != nil {
 						t.Fatal(err)
@@ -61,7 +63,8 @@ func TestHoldIsTakenFromTheRecord(t *testing.T) {
 							in++
 						}
 						if off > 1.6 {
-							t.Errorf("%v, %g Hz, held %v, seed %d: %s %.5g in %.5g, truth %.5g; %s", methods, rate, held, seed, name, p.Value, *ci, truth, r.Verdict)
+							t.Errorf("%v, %g Hz, held %v, seed %d: %s %.5g in %.5g, truth %.5g; %s", methods, rate, held, seed, name, p.Value, *ci, truth,
+								r.Verdict)
 						}
 					}
 				}

@@ -15,7 +15,8 @@ type sayer func(code fit.Code, level fit.Level, params []string, format string, 
 
 // Where the noise of a record says that something is missing.
 const (
-	timesNoise       = 5          // what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
+	// what is left over may be this many times the noise of the record: noise that depends on its neighbours hides in part
+	timesNoise       = 5
 	timesBand        = 3          // likewise where the noise next to the band of a fit is known: in the band it may be stronger
 	timesUneven      = math.Sqrt2 // likewise of a motion that dies away, where what is left over changes along it: as much again as the noise
 	minResidualShare = 1e-4       // of the spread of what was recorded: less is rounding, and steps of the simulation
@@ -114,13 +115,16 @@ func (r *Result) judgeFit(say sayer) {
 		}
 		switch f := *c.percent; {
 		case f < poorFit && !c.passive && c.parts > partsAbove*c.rms:
-			say(fit.PoorFit, fit.Reject, nil, "%sfit %.1f %%: its torque is small beside its parts (%.3g %s), which cancel. If no drive acts on it, say passive: true in place of its torque", c.label(), f, c.parts, c.unit)
+			say(fit.PoorFit, fit.Reject, nil, "%sfit %.1f %%: its torque is small beside its parts (%.3g %s), which cancel. If no drive acts on "+
+				"it, say passive: true in place of its torque", c.label(), f, c.parts, c.unit)
 		case f < poorFit && c.passive:
-			say(fit.PoorFit, fit.Reject, nil, "%swithout a drive the parts of its torque should cancel, and %.0f %% of the largest is left: does something act on it?", c.label(), 100-f)
+			say(fit.PoorFit, fit.Reject, nil, "%swithout a drive the parts of its torque should cancel, and %.0f %% of the largest is left: does "+
+				"something act on it?", c.label(), 100-f)
 		case f < poorFit:
 			say(fit.PoorFit, fit.Reject, nil, "%sfit %.1f %%, below %.0f %%: this model does not describe these data", c.label(), f, poorFit)
 		case f < goodFit:
-			say(fit.PoorFit, fit.Weaken, nil, "%sfit %.1f %%, below %.0f %%: something is missing in the model, or it is mostly noise", c.label(), f, goodFit)
+			say(fit.PoorFit, fit.Weaken, nil, "%sfit %.1f %%, below %.0f %%: something is missing in the model, or it is mostly noise", c.label(),
+				f, goodFit)
 		}
 	}
 }
@@ -246,14 +250,16 @@ func (r *Result) judgeEnd(say sayer) {
 		say(fit.Unfinished, fit.Weaken, nil, "%s ended before it converged: %s", last.Method, last.Reason)
 	}
 	if st := r.Steps; st != nil && st.Shift != nil && *st.Shift > 1 {
-		say(fit.CoarseSteps, fit.Weaken, []string{st.Worst}, "steps of the simulation half as long (%.3g s) would move %s by %.2g standard errors: the simulator has a part in the values; leave %s out, or record faster", st.Step/2, st.Worst, *st.Shift, st.key)
+		say(fit.CoarseSteps, fit.Weaken, []string{st.Worst}, "steps of the simulation half as long (%.3g s) would move %s by %.2g standard "+
+			"errors: the simulator has a part in the values; leave %s out, or record faster", st.Step/2, st.Worst, *st.Shift, st.key)
 	}
 }
 
 // judgeRows asks whether the rows say as much as they are many.
 func (r *Result) judgeRows(say sayer) {
 	if n := r.Residual.Effective; r.Fit.Params > 0 && n < float64(r.Fit.Params) {
-		say(fit.FewRows, fit.Weaken, nil, "do not trust these intervals: the residual hardly changes from row to row, so that the %d rows count as about %.2g independent ones, and there are %d parameters", r.Fit.Rows, n, r.Fit.Params)
+		say(fit.FewRows, fit.Weaken, nil, "do not trust these intervals: the residual hardly changes from row to row, so that the %d rows "+
+			"count as about %.2g independent ones, and there are %d parameters", r.Fit.Rows, n, r.Fit.Params)
 	}
 }
 
@@ -262,7 +268,8 @@ func (r *Result) judgeBodies(say sayer) {
 	switch b := r.bodies; {
 	case b == nil:
 	case b.possible && b.unreal && b.grown > 1.05:
-		say(fit.NoBodies, fit.Weaken, nil, "no real bodies have these base parameters: the nearest ones that some have leave an rms %.2f times as large", b.grown)
+		say(fit.NoBodies, fit.Weaken, nil, "no real bodies have these base parameters: the nearest ones that some have leave an rms %.2f times "+
+			"as large", b.grown)
 	case !b.possible:
 		say(fit.NoBodies, fit.Weaken, nil, "no real machine has the parameters that were found: %s", strings.Join(b.against, "; "))
 	}

@@ -89,7 +89,8 @@ func TestReasonsConcernParameters(t *testing.T) {
 	// friction of the wrong sign says that a sign is wrong: of all
 	r := judged(func(r *Result) {
 		se := 0.01
-		r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: "Fc", Value: -1, StdErr: &se, CI95: &[2]float64{-1.02, -0.98}}})
+		r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: "Fc", Value: -1, StdErr: &se,
+			CI95: &[2]float64{-1.02, -0.98}}})
 	})
 	if p, _ := r.Param("M"); r.Verdict != Rejected || p.Worth != string(Weak) {
 		t.Errorf("beside a negative Fc: %s, M %s", r.Verdict, p.Worth)

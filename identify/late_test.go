@@ -20,7 +20,8 @@ func TestLateForceIsMeasuredOrNamed(t *testing.T) {
 			p, ok := o.result.Param("lag")
 			found := ok && math.Abs(p.Value-0.5e-3+1e-3*float64(by)) < 0.05e-3 // a held force acts half a sample after its stamp
 			said := strings.Contains(strings.Join(o.result.Because(), " "), "the force fits best")
-			if max(by, -by) < 19 && (!found || o.verdict != Identified || o.wrong != nil) || max(by, -by) >= 19 && (!said || o.verdict == Identified) {
+			if max(by, -by) < 19 && (!found || o.verdict != Identified || o.wrong != nil) || max(by, -by) >= 19 &&
+				(!said || o.verdict == Identified) {
 				t.Errorf("%d samples, seed %d: lag %+v, %s %v: %v", by, seed, p, o.verdict, o.wrong, o.result.Reasons)
 			}
 		}
@@ -77,7 +78,9 @@ func TestDriftIsNamed(t *testing.T) {
 func TestLateForceOfAMeasuredAxis(t *testing.T) {
 	read := func(by int) *Result {
 		recs, err := record.Read(peer.SharedRecord(t, "emps/emps_estimation.csv.gz"), record.Mapping{
-			Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "position_m"}, Force: record.Column{Name: "command_V", Scale: 35.15065188248547}, // N/V
+			// N/V
+			Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "position_m"},
+			Force: record.Column{Name: "command_V", Scale: 35.15065188248547},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -101,7 +101,8 @@ const apartLikely = 2
 
 // OfMachine is the result of a machine in the form of all results. theta is the set of all parameters that goes into the file, in the
 // order of Base.Columns. v has no records where there is no validation.
-func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding, v MachineChecks) (r *Result, out *Machine, theta []float64, err error) {
+func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding, v MachineChecks) (r *Result, out *Machine,
+	theta []float64, err error) {
 	if b.Axis != nil {
 		r, err = ofOnlyJoint(b, v)
 	} else {
@@ -172,11 +173,13 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	r.instruments = out.Instruments
 	for _, u := range b.Unidentifiable {
 		r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: u.Names, Weights: u.Weights, Reason: u.Text, Advice: toldApart},
-			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave its term out", u.Name, u.FileValue, u.Text)})
+			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave "+
+				"its term out", u.Name, u.FileValue, u.Text)})
 		r.Indistinct = append(r.Indistinct, r.unidentified[len(r.unidentified)-1].Indistinct)
 	}
 	for _, i := range b.OneWay {
-		text := fmt.Sprintf("joint %s moves in one direction, where its Coulomb friction and a constant torque are one number. Record both directions, or leave offset out of the terms", out.Joints[i].Name)
+		text := fmt.Sprintf("joint %s moves in one direction, where its Coulomb friction and a constant torque are one number. Record both "+
+			"directions, or leave offset out of the terms", out.Joints[i].Name)
 		for k, at := range b.Base.Pivot {
 			if c := &b.Base.Columns[at]; c.Joint == i && (c.Term == machine.Coulomb || c.Term == machine.Offset) {
 				r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: []string{b.Base.Name(k)}}, text})
@@ -203,8 +206,10 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 	}
 	b.Spread(a)
 	r := &Result{
-		Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{},
-		Data: info[0], Findings: append([]record.Finding{}, findings...), Settings: b.Spec, Warnings: append([]string{}, b.Warnings...), Compute: b.Compute.Seconds(),
+		Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}},
+		Chain: Chain{},
+		Data:  info[0], Findings: append([]record.Finding{}, findings...), Settings: b.Spec, Warnings: append([]string{}, b.Warnings...),
+		Compute: b.Compute.Seconds(),
 	}
 	if b.Spec.Instruments == machine.UseEstimate {
 		r.Method = "inverse dynamics of a machine by instrumental variables"
@@ -238,7 +243,8 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 			}
 		}
 	}
-	last := Stage{Method: "regress", Converged: true, Reason: b.Solution.Reason, Objective: b.Solution.Objective, Cost: b.Solution.Cost, RMS: r.Fit.RMS, Iterations: 1, Values: map[string]float64{}, Compute: r.Compute}
+	last := Stage{Method: "regress", Converged: true, Reason: b.Solution.Reason, Objective: b.Solution.Objective, Cost: b.Solution.Cost,
+		RMS: r.Fit.RMS, Iterations: 1, Values: map[string]float64{}, Compute: r.Compute}
 	for _, p := range r.Parameters {
 		last.Values[p.Name] = p.Value
 	}
@@ -273,7 +279,8 @@ func ofOnlyJoint(b *machine.Result, v MachineChecks) (*Result, error) {
 	if err := r.finish(context.Background(), j, read); err != nil {
 		return nil, err
 	}
-	r.Method, r.Model, r.Settings = "inverse dynamics of a machine of one joint, as of an axis, by linear least squares", Subject{Law: "machine", Terms: []string{}}, b.Axis.Spec
+	r.Method, r.Model, r.Settings = "inverse dynamics of a machine of one joint, as of an axis, by linear least squares",
+		Subject{Law: "machine", Terms: []string{}}, b.Axis.Spec
 	for _, t := range b.Spec.Terms {
 		r.Model.Terms = append(r.Model.Terms, string(t))
 	}
@@ -330,7 +337,8 @@ func (r *Result) validateMachine(b *machine.Result, out *Machine, v MachineCheck
 		return err
 	}
 	r.checked = s
-	r.Validation = &Validation{Data: v.Records[0][0].Info(), Findings: append([]record.Finding{}, v.Findings...), Fit: a.Fit, Residual: a.Residual, Warnings: append([]string{}, left...)}
+	r.Validation = &Validation{Data: v.Records[0][0].Info(), Findings: append([]record.Finding{}, v.Findings...), Fit: a.Fit,
+		Residual: a.Residual, Warnings: append([]string{}, left...)}
 	if len(v.Records) > 1 {
 		for _, d := range v.Records {
 			r.Validation.Records = append(r.Validation.Records, d[0].Info())

@@ -107,7 +107,8 @@ func sameAs(t *testing.T, what string, own, other *Result, by map[string]string,
 			continue
 		}
 		factor := cmp.Or(scale[name], 1)
-		if se := other.Err(y); se == nil || own.Err(x) == nil || math.Abs(x.Value*factor-y.Value) > 1e-3**se || math.Abs(*own.Err(x)*math.Abs(factor)-*se) > 1e-3**se {
+		if se := other.Err(y); se == nil || own.Err(x) == nil || math.Abs(x.Value*factor-y.Value) > 1e-3**se ||
+			math.Abs(*own.Err(x)*math.Abs(factor)-*se) > 1e-3**se {
 			t.Errorf("%s: %s is %.8g ± %.3g as a machine and %.8g ± %.3g as an axis", what, of, x.Value*factor, *own.Err(x), y.Value, *se)
 		}
 		if x.Worth != y.Worth {
@@ -123,8 +124,10 @@ func sameAs(t *testing.T, what string, own, other *Result, by map[string]string,
 }
 
 // bothWaysKinds are the flaws of records that a machine and an axis have to see alike.
-var bothWaysKinds = []string{"led", "gain 1.1 the other way", "torque sensor clips", "one direction", "efficiency 0.9", "three wild positions", "three wild torques",
-	"torque behind a filter of 8 ms", "torque rounded coarsely", "held, half a sample late", "torque 3 ms late", "coarse encoder", "wrong sign of torque"}
+var bothWaysKinds = []string{"led", "gain 1.1 the other way", "torque sensor clips", "one direction", "efficiency 0.9",
+	"three wild positions", "three wild torques",
+	"torque behind a filter of 8 ms", "torque rounded coarsely", "held, half a sample late", "torque 3 ms late", "coarse encoder",
+	"wrong sign of torque"}
 
 // asAnAxis tries kinds with seeds of them.
 func asAnAxis(t *testing.T, seeds int, only func(k armKind) bool) {
@@ -165,7 +168,8 @@ func TestPendulumIsAnAxis(t *testing.T) {
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
-		sameAs(t, "pendulum, "+k, own, other, map[string]string{"l1.izz_R": "J", "l1.Fv": "Fv", "l1.Fc": "Fc", "l1.offset": "offset", "l1.lag": "lag", "l1.mcx": "mgc", "l1.mcy": "mgs"},
+		sameAs(t, "pendulum, "+k, own, other, map[string]string{"l1.izz_R": "J", "l1.Fv": "Fv", "l1.Fc": "Fc", "l1.offset": "offset",
+			"l1.lag": "lag", "l1.mcx": "mgc", "l1.mcy": "mgs"},
 			map[string]float64{"l1.mcx": 9.81, "l1.mcy": -9.81})
 	}
 }

@@ -52,7 +52,8 @@ type MethodInfo struct {
 
 var (
 	regressing = []string{"between", "terms", "filter", "decimate", "trim", "min_velocity"}
-	simulating = []string{"parameters", "model.law", "model.terms", "model.drive", "model.output", "model.initial", "model.controller", "model.hold", "model.scheme", "model.substeps", "model.decimate"}
+	simulating = []string{"parameters", "model.law", "model.terms", "model.drive", "model.output", "model.initial", "model.controller",
+		"model.hold", "model.scheme", "model.substeps", "model.decimate"}
 )
 
 // Methods are all methods, in the order of lists.

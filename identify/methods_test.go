@@ -38,11 +38,13 @@ func TestMethodsFor(t *testing.T) {
 	}
 	for _, info := range friction.Laws() {
 		got := MethodsFor(info.Name)
-		_, err := curve.Static(context.Background(), points, curve.StaticParams(points, info.Name, false), curve.StaticOptions{Law: info.Name}, nil)
+		_, err := curve.Static(context.Background(), points, curve.StaticParams(points, info.Name, false), curve.StaticOptions{Law: info.Name},
+			nil)
 		if refused := err != nil && strings.Contains(err.Error(), "no static map"); refused == slices.Contains(got, "static") {
 			t.Errorf("%s: static: %v, listed: %v", info.Name, err, got)
 		}
-		m, err := axis.New(axis.Spec{Law: info.Name, Drive: axis.Spring, Initial: axis.Rest, Known: map[string]float64{"M": 1, "kd": 20}}, []*record.Record{rec})
+		m, err := axis.New(axis.Spec{Law: info.Name, Drive: axis.Spring, Initial: axis.Rest, Known: map[string]float64{"M": 1, "kd": 20}},
+			[]*record.Record{rec})
 		if err == nil {
 			_, err = m.Problem(m.Params())
 		}
@@ -52,8 +54,9 @@ func TestMethodsFor(t *testing.T) {
 	}
 	// of the methods known here: another one may be added
 	known := strings.Fields("regress two-joint static presliding presliding-linear joint velocity-step lugre kalman aep lm multishoot")
-	for law, want := range map[string]string{"state-variable": "velocity-step aep lm multishoot", "seven-parameter": "aep lm multishoot", "viscous": "regress aep lm multishoot",
-		"lugre": "static presliding presliding-linear joint lugre kalman aep lm multishoot", "nonesuch": ""} {
+	for law, want := range map[string]string{"state-variable": "velocity-step aep lm multishoot", "seven-parameter": "aep lm multishoot",
+		"viscous": "regress aep lm multishoot",
+		"lugre":   "static presliding presliding-linear joint lugre kalman aep lm multishoot", "nonesuch": ""} {
 		got := slices.DeleteFunc(MethodsFor(law), func(m Method) bool { return !slices.Contains(known, string(m)) }).Join(" ")
 		if got != want {
 			t.Errorf("%s: %s, want %s", law, got, want)
@@ -119,7 +122,8 @@ func TestLawsOfTheChapterAreIdentified(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := fit.LM{Horizons: []float64{0.20, 0.35, 0.50, 0.70, 1}, Loss: fit.Loss{Kind: fit.SoftL1, Scale: 1e-4}}.Fit(context.Background(), pr, nil)
+			s, err := fit.LM{Horizons: []float64{0.20, 0.35, 0.50, 0.70, 1},
+				Loss: fit.Loss{Kind: fit.SoftL1, Scale: 1e-4}}.Fit(context.Background(), pr, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +160,8 @@ func TestMethodsThatCannotSplitByDirection(t *testing.T) {
 	rec := &record.Record{Dt: 1e-3, Position: make([]float64, 100), Force: make([]float64, 100)}
 	for i := range Methods {
 		m := &Methods[i]
-		_, err := Run(t.Context(), Plan{Methods: Chain{m.Name}, Model: axis.Spec{Law: "lugre", Asymmetric: true}}, Records{Fit: []*record.Record{rec}}, nil, nil)
+		_, err := Run(t.Context(), Plan{Methods: Chain{m.Name}, Model: axis.Spec{Law: "lugre", Asymmetric: true}},
+			Records{Fit: []*record.Record{rec}}, nil, nil)
 		if said := err != nil && strings.Contains(err.Error(), "same in both directions"); said == m.Sided {
 			t.Errorf("%s: %v", m.Name, err)
 		}

@@ -51,7 +51,8 @@ func TestASwingEndsNoWorseThanItsSpecialCases(t *testing.T) {
 			}
 			t.Logf("seed %d, %s, by direction %v: %.5g m", seed, spec.Law, spec.Asymmetric, r.Fit.RMS)
 			if !(r.Fit.RMS <= least*(1+1e-3)) {
-				t.Errorf("seed %d, %s, by direction %v: %.5g m are left over, a special case leaves %.5g", seed, spec.Law, spec.Asymmetric, r.Fit.RMS, least)
+				t.Errorf("seed %d, %s, by direction %v: %.5g m are left over, a special case leaves %.5g", seed, spec.Law, spec.Asymmetric, r.Fit.RMS,
+					least)
 			}
 			least = min(least, r.Fit.RMS)
 		}

@@ -60,8 +60,10 @@ func TestNoisyForceInOpenLoop(t *testing.T) {
 			}
 			for i := range o.result.Parameters {
 				p := &o.result.Parameters[i]
-				if truth, ok := tr.truth[p.Name]; ok && !p.Fixed && math.Abs(p.Value-truth) > 4**o.result.Err(p) && math.Abs(p.Value-truth) > 0.003*math.Abs(truth) {
-					t.Errorf("seed %d, %+v: %s = %.6g, made with %g: %.1f standard errors off", seed, c, p.Name, p.Value, truth, (p.Value-truth) / *o.result.Err(p))
+				if truth, ok := tr.truth[p.Name]; ok && !p.Fixed && math.Abs(p.Value-truth) > 4**o.result.Err(p) &&
+					math.Abs(p.Value-truth) > 0.003*math.Abs(truth) {
+					t.Errorf("seed %d, %+v: %s = %.6g, made with %g: %.1f standard errors off", seed, c, p.Name, p.Value, truth,
+						(p.Value-truth) / *o.result.Err(p))
 				}
 			}
 		}
@@ -104,7 +106,8 @@ func TestHeldForceReadByANoisySensor(t *testing.T) {
 				}
 				of++
 				if taken := o.result.Stages[len(o.result.Stages)-1].Extra["hold"] == "held"; taken != held {
-					if o.verdict == Identified || !slices.ContainsFunc(o.result.Because(), func(s string) bool { return strings.Contains(s, "between its samples") }) {
+					if o.verdict == Identified || !slices.ContainsFunc(o.result.Because(),
+						func(s string) bool { return strings.Contains(s, "between its samples") }) {
 						t.Errorf("seed %d, noise %g, held %v: taken for the other without a doubt: %s %q", seed, noise, held, o.verdict, o.result.Reasons)
 					}
 					continue

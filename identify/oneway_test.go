@@ -49,7 +49,8 @@ func TestOneDirectionLeavesCoulombOpen(t *testing.T) {
 			return r
 		}
 		r := judge(nil, nil)
-		if p, _ := r.Param("Fc"); r.Verdict == Identified || p.Worth == string(Identified) || !strings.Contains(strings.Join(r.Because(), "\n"), "one direction") {
+		if p, _ := r.Param("Fc"); r.Verdict == Identified || p.Worth == string(Identified) ||
+			!strings.Contains(strings.Join(r.Because(), "\n"), "one direction") {
 			t.Errorf("%s: %s, Fc %s, %q; want nothing identified", c.name, r.Verdict, p.Worth, r.Reasons)
 		}
 		known, yes := load, true
@@ -90,7 +91,8 @@ func TestFrictionThatDrivesIsRejected(t *testing.T) {
 		name string
 		x    float64
 		want Verdict
-	}{{"Fc1", 1, Identified}, {"Fc2", -0.2, Rejected}, {"Fc1", -0.2, Rejected}, {"J1", -0.2, Rejected}, {"J2", -0.2, Rejected}, {"J12", -0.2, Identified}} {
+	}{{"Fc1", 1, Identified}, {"Fc2", -0.2, Rejected}, {"Fc1", -0.2, Rejected}, {"J1", -0.2, Rejected}, {"J2", -0.2, Rejected},
+		{"J12", -0.2, Identified}} {
 		r := judged(func(r *Result) {
 			r.Parameters = append(r.Parameters, plainParameter(c.name, c.x, 0.001))
 			r.tops = []float64{0.5, 2}
@@ -137,7 +139,8 @@ func TestFrictionThatDrivesIsRejected(t *testing.T) {
 func TestTwoLevelsOfForceOneWay(t *testing.T) {
 	for seed := range uint64(4) {
 		const fc, fv, j = 0.012, 1.1e-4, 1.2e-4
-		a := independent.Axis{M: j, Friction: independent.Friction{Fc: fc, Sigma2: fv}, Scale: func(t float64) float64 { return 1 + 0.25*math.Exp(-t/(3+float64(seed))) }}
+		a := independent.Axis{M: j, Friction: independent.Friction{Fc: fc, Sigma2: fv},
+			Scale: func(t float64) float64 { return 1 + 0.25*math.Exp(-t/(3+float64(seed))) }}
 		sign := 1 - 2*float64(seed%2)
 		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 20000, Intersample: independent.Held, Force: func(t float64) float64 {
 			if t < 10 {
@@ -161,7 +164,8 @@ func TestTwoLevelsOfForceOneWay(t *testing.T) {
 			if !ok {
 				t.Fatalf("seed %d: no %s in %+v", seed, name, r.Parameters)
 			}
-			if half := (p.CI[1] - p.CI[0]) / 2; math.Abs(want-(p.CI[0]+p.CI[1])/2) > 2*half || p.Worth == string(Identified) && (p.CI[0] > want || p.CI[1] < want) {
+			if half := (p.CI[1] - p.CI[0]) / 2; math.Abs(want-(p.CI[0]+p.CI[1])/2) > 2*half || p.Worth == string(Identified) &&
+				(p.CI[0] > want || p.CI[1] < want) {
 				t.Errorf("seed %d: %s %.4g in %.4g … %.4g, true %.4g; %q", seed, name, p.Value, p.CI[0], p.CI[1], want, r.Reasons)
 			}
 		}

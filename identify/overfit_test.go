@@ -37,7 +37,8 @@ func TestOverfittedBristleIsRejected(t *testing.T) {
 		spec axis.Spec
 		want bool
 	}{{"open loop", open, true}, {"closed loop", closed, false}} {
-		r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: c.spec, LagFree: !c.want, LM: LM{Starts: 1, Draws: 10}, Seed: 1}, Records{Fit: recs}, nil, nil)
+		r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: c.spec, LagFree: !c.want, LM: LM{Starts: 1, Draws: 10}, Seed: 1},
+			Records{Fit: recs}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,8 @@ func TestLawsInTheController(t *testing.T) {
 		if !axis.Damped(law) {
 			spec.Terms = []string{"viscous"}
 		}
-		r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: spec, LagFree: true, LM: LM{Starts: 1, Draws: 4}, Seed: 1}, Records{Fit: recs}, nil, nil)
+		r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: spec, LagFree: true, LM: LM{Starts: 1, Draws: 4}, Seed: 1},
+			Records{Fit: recs}, nil, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", law, err)
 		}

@@ -91,7 +91,8 @@ func (r *Result) judgePassivity(say sayer) {
 		for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1} {
 			v := share * top
 			if f, se, ok := r.frictionAt(joint, v); ok && f+beyondDoubt*se < 0 {
-				say(fit.DrivingFriction, fit.Reject, nil, "friction would drive %s: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", axis, f, v)
+				say(fit.DrivingFriction, fit.Reject, nil, "friction would drive %s: %.4g at a speed of %.4g, which the record holds. Is the sign of "+
+					"force or position wrong, or does something else drive it?", axis, f, v)
 				break
 			}
 		}
@@ -128,7 +129,9 @@ func (r *Result) judgeDirection(say sayer) {
 		}
 	}
 	if names != nil {
-		say(fit.OneDirection, fit.Weaken, names, "%s: all motion is in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}", strings.Join(names, ", "))
+		say(fit.OneDirection, fit.Weaken, names, "%s: all motion is in one direction, where friction and an unknown constant force (weight, "+
+			"zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}",
+			strings.Join(names, ", "))
 	}
 }
 

@@ -54,7 +54,8 @@ func piecesOfRecord(d *record.Record, parts [][2]int) (out []*record.Record) {
 	for i, p := range parts {
 		c := *d
 		c.Piece, c.Start = fmt.Sprintf("part %d", i+1), d.Start+float64(p[0])*d.Dt
-		c.Position, c.Velocity, c.Force, c.Reference = slices.Clone(d.Position), slices.Clone(d.Velocity), slices.Clone(d.Force), slices.Clone(d.Reference)
+		c.Position, c.Velocity, c.Force, c.Reference = slices.Clone(d.Position), slices.Clone(d.Velocity), slices.Clone(d.Force),
+			slices.Clone(d.Reference)
 		cut(&c, p[0], p[1])
 		out = append(out, &c)
 	}
@@ -90,8 +91,9 @@ func pieceCuts(t *testing.T, every int) {
 			if n++; (n+i)%every != 0 {
 				continue
 			}
-			p := Plan{Methods: chain, Regress: linear.DefaultSpec(), Model: axis.Spec{Law: laws[(i+k)%len(laws)], Hold: axis.Held}, Bristle: bristle.Options{},
-				AEP: fit.AEP{Members: 4, Generations: 2, Islands: 1, Beta1: 0.1, Beta2: 0.05, Survivors: 1}}
+			p := Plan{Methods: chain, Regress: linear.DefaultSpec(), Model: axis.Spec{Law: laws[(i+k)%len(laws)], Hold: axis.Held},
+				Bristle: bristle.Options{},
+				AEP:     fit.AEP{Members: 4, Generations: 2, Islands: 1, Beta1: 0.1, Beta2: 0.05, Survivors: 1}}
 			p.LM.Starts, p.LM.Draws = 1, 1
 			recs := piecesOfRecord(whole, ways[name])
 			all := Records{Fit: recs}
@@ -172,7 +174,8 @@ func TestPanicKeepsWhatWasFound(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		last := r.Stages[len(r.Stages)-1]
-		if r.Panic == nil || r.Verdict != Rejected || !strings.Contains(r.Reasons[0].Text, "the program failed") || !strings.Contains(r.Reasons[0].Text, ".go:") || last.Method != c.found {
+		if r.Panic == nil || r.Verdict != Rejected || !strings.Contains(r.Reasons[0].Text, "the program failed") ||
+			!strings.Contains(r.Reasons[0].Text, ".go:") || last.Method != c.found {
 			t.Errorf("%s: %v, %s %q, %s", c.name, r.Panic, r.Verdict, r.Reasons, last.Method)
 		}
 		for _, p := range r.Parameters {
@@ -186,7 +189,8 @@ func TestPanicKeepsWhatWasFound(t *testing.T) {
 	}
 	// where nothing was found, the panic is the error
 	kalman.run = func(*job, context.Context) (*stage, error) { slip(); return nil, nil }
-	if _, err := Run(context.Background(), Plan{Methods: Chain{"kalman"}}, recs, nil, nil); panicOf(err) == nil || !strings.Contains(err.Error(), "identify/pieces_test.go:") {
+	if _, err := Run(context.Background(), Plan{Methods: Chain{"kalman"}}, recs, nil, nil); panicOf(err) == nil ||
+		!strings.Contains(err.Error(), "identify/pieces_test.go:") {
 		t.Error(err)
 	}
 }

@@ -112,8 +112,9 @@ type Records struct {
 	Validation []*record.Record // explained, not used; may be empty
 	SecondVal  []*record.Record // two-joint: their second joint
 
-	WithoutAssumed []*record.Record // Fit without what was reckoned from an assumption; nil: there is none. Intervals hold half of what it does
-	Doubt          string           // what WithoutAssumed are: "without the winding"
+	// Fit without what was reckoned from an assumption; nil: there is none. Intervals hold half of what it does
+	WithoutAssumed []*record.Record
+	Doubt          string // what WithoutAssumed are: "without the winding"
 }
 
 // withTotalForce are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for
@@ -148,7 +149,8 @@ type Given struct {
 	Optional      bool     // a model that has no such parameter is no error
 	Assumed       bool     // it stays at its start, which nobody measured
 	Err           *float64 // standard uncertainty of a value that is known; nil: it is exact
-	Prior         *float64 // of a value that is searched: standard uncertainty of the start, from before the record; nil: nothing is known of it
+	// of a value that is searched: standard uncertainty of the start, from before the record; nil: nothing is known of it
+	Prior *float64
 }
 
 // apply puts what is given over the parameters that a model has by itself. A start outside bounds that were not given

@@ -48,12 +48,14 @@ func TestGivenParameters(t *testing.T) {
 		if c.given.Name == "Fc" {
 			got = ps[1]
 		}
-		if err != nil || got.Value != c.want.Value || math.Abs(got.Lo-c.want.Lo) > 1e-12 || math.Abs(got.Hi-c.want.Hi) > 1e-9 || got.Log != c.want.Log {
+		if err != nil || got.Value != c.want.Value || math.Abs(got.Lo-c.want.Lo) > 1e-12 || math.Abs(got.Hi-c.want.Hi) > 1e-9 ||
+			got.Log != c.want.Log {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
 		}
 	}
 	ps := base()
-	if err := apply(ps, []Given{{Name: "sigma0", Start: is(1.0), Optional: true}, {Name: "M", Start: is(50.0)}}); err != nil || ps[0].Value != 50 {
+	if err := apply(ps, []Given{{Name: "sigma0", Start: is(1.0), Optional: true}, {Name: "M", Start: is(50.0)}}); err != nil ||
+		ps[0].Value != 50 {
 		t.Errorf("a parameter of another model: %+v, %v", ps[0], err)
 	}
 	ps = base()
@@ -65,8 +67,10 @@ func TestGivenParameters(t *testing.T) {
 // A method starts from what earlier ones found, under the names of its own model.
 func TestChainHandsOver(t *testing.T) {
 	f := found{}
-	f.note([]fit.Param{param("M", 95, 0, 1, false), param("Fv+", 160, 0, 1, false), param("Fv-", 240, 0, 1, false), param("Fc", 20, 0, 1, false)})
-	ps := []fit.Param{param("M", 10, 1, 1000, true), param("sigma2", 1, 0, 1e4, false), param("Fc+", 1, 0.1, 100, true), param("Fs", 3, 1, 5, true), param("vs", 0.1, 0.01, 1, true)}
+	f.note([]fit.Param{param("M", 95, 0, 1, false), param("Fv+", 160, 0, 1, false), param("Fv-", 240, 0, 1, false),
+		param("Fc", 20, 0, 1, false)})
+	ps := []fit.Param{param("M", 10, 1, 1000, true), param("sigma2", 1, 0, 1e4, false), param("Fc+", 1, 0.1, 100, true),
+		param("Fs", 3, 1, 5, true), param("vs", 0.1, 0.01, 1, true)}
 	f.start(ps, []Given{{Name: "vs", Start: is(0.1)}})
 	want := []float64{95, 200, 20, 3, 0.1} // the mean of both directions for the one, the one for both
 	for i, w := range want {

@@ -140,7 +140,8 @@ func (p *Parameter) shift(by, scale float64) {
 func (r *Result) judgePriors(say sayer) {
 	for _, d := range r.contradicted {
 		p, _ := r.Param(d.name)
-		say(fit.PriorContradicted, fit.Weaken, []string{d.name}, "the record says %s = %.4g ± %.2g %s, and the prior %.4g ± %.2g: they are more than %.0f joint standard uncertainties apart, and one of them is wrong. Leave the prior out, or look at the gain of the force",
+		say(fit.PriorContradicted, fit.Weaken, []string{d.name}, "the record says %s = %.4g ± %.2g %s, and the prior %.4g ± %.2g: they are "+
+			"more than %.0f joint standard uncertainties apart, and one of them is wrong. Leave the prior out, or look at the gain of the force",
 			d.name, d.recorded[0], d.recorded[1], p.Unit, d.prior[0], d.prior[1], contradicted)
 		if p.Worth == PriorAlone {
 			p.Worth = string(Weak)

@@ -92,7 +92,8 @@ func TestPriorsAgainstTheRecord(t *testing.T) {
 			off, u float64 // in halves of the interval of the record
 			code   fit.Code
 			word   string
-		}{{0.5, 1, "", "identified"}, {-0.5, 1, "", "identified"}, {8, 1, fit.PriorContradicted, "weakly identified"}, {-8, 1, fit.PriorContradicted, "weakly identified"}, {0.1, 0.05, fit.Prior, "prior"}} {
+		}{{0.5, 1, "", "identified"}, {-0.5, 1, "", "identified"}, {8, 1, fit.PriorContradicted, "weakly identified"},
+			{-8, 1, fit.PriorContradicted, "weakly identified"}, {0.1, 0.05, fit.Prior, "prior"}} {
 			mean, u := m0.Value+c.off*half, c.u*half
 			r := run(Given{Name: "M", Start: &mean, Prior: &u})
 			m, _ := r.Param("M")

@@ -108,19 +108,23 @@ func anyPlan(r *rand.Rand, b *bench) Plan {
 		chains = append(chains, Chain{m.Name})
 	}
 	pick := func(n int) bool { return r.IntN(n) == 0 }
-	p := Plan{Methods: chains[r.IntN(len(chains))], Regress: linear.DefaultSpec(), Seed: r.Uint64N(1000), AEP: fit.AEP{Members: 4, Generations: 2, Islands: 1, Beta1: 0.1, Beta2: 0.05, Survivors: 1}, LagFree: pick(3)}
+	p := Plan{Methods: chains[r.IntN(len(chains))], Regress: linear.DefaultSpec(), Seed: r.Uint64N(1000),
+		AEP: fit.AEP{Members: 4, Generations: 2, Islands: 1, Beta1: 0.1, Beta2: 0.05, Survivors: 1}, LagFree: pick(3)}
 	p.Form = []linear.Form{"", "direct", "weak", "instrumental", "total"}[r.IntN(5)]
 	p.NoiseRatio = float64(r.IntN(2)) * 1e-6
 	p.Regress.Decimate = []int{1, 5, 10, 100}[r.IntN(4)]
-	all := []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb, linear.Offset, linear.Stiffness, linear.ViscousPlus, linear.CoulombMinus}
+	all := []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb, linear.Offset, linear.Stiffness, linear.ViscousPlus,
+		linear.CoulombMinus}
 	p.Regress.Terms = nil
 	for _, t := range all {
 		if !pick(3) {
 			p.Regress.Terms = append(p.Regress.Terms, t)
 		}
 	}
-	p.Model = axis.Spec{Law: laws[r.IntN(len(laws))], Asymmetric: pick(4), Hold: axis.Hold(r.IntN(2)), Drive: []axis.Drive{axis.Force, axis.Spring, axis.Coast, axis.Servo}[r.IntN(4)],
-		Output: []axis.Output{axis.Position, axis.Velocity, axis.Command}[r.IntN(3)], Initial: []axis.Initial{axis.Measured, axis.Rest, axis.Free}[r.IntN(3)], Decimate: 1 + r.IntN(3),
+	p.Model = axis.Spec{Law: laws[r.IntN(len(laws))], Asymmetric: pick(4), Hold: axis.Hold(r.IntN(2)),
+		Drive:   []axis.Drive{axis.Force, axis.Spring, axis.Coast, axis.Servo}[r.IntN(4)],
+		Output:  []axis.Output{axis.Position, axis.Velocity, axis.Command}[r.IntN(3)],
+		Initial: []axis.Initial{axis.Measured, axis.Rest, axis.Free}[r.IntN(3)], Decimate: 1 + r.IntN(3),
 		Controller: &axis.Controller{Kp: b.kp, Kv: b.kv, Gain: 1, Mean: 2}}
 	for _, t := range []string{"viscous", "offset", "stiffness"} {
 		if pick(2) {
@@ -141,7 +145,8 @@ func anyPlan(r *rand.Rand, b *bench) Plan {
 // describePlan says what was tried.
 func describePlan(p Plan) string {
 	return fmt.Sprintf("%v form %q law %q drive %d output %d initial %d terms %v regress %v decimate %d asymmetric %v given %d", p.Methods,
-		p.Form, p.Model.Law, p.Model.Drive, p.Model.Output, p.Model.Initial, p.Model.Terms, p.Regress.Terms, p.Regress.Decimate, p.Model.Asymmetric, len(p.GivenParams))
+		p.Form, p.Model.Law, p.Model.Drive, p.Model.Output, p.Model.Initial, p.Model.Terms, p.Regress.Terms, p.Regress.Decimate,
+		p.Model.Asymmetric, len(p.GivenParams))
 }
 
 // mostSimulations is what a run of the random test may cost; a descent of eight parameters takes some hundreds.

@@ -36,7 +36,8 @@ func (j *job) stageOf(r *linear.Result) *stage {
 	as := j.plan.Regress // in the band of the fit
 	as.Cutoff, as.Decimate, as.Trim = r.Spec.Cutoff, r.Spec.Decimate, r.Spec.Trim
 	st.title = map[linear.Form]string{
-		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables", linear.Total: "inverse dynamics, total least squares",
+		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables",
+		linear.Total: "inverse dynamics, total least squares",
 	}[form]
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.Explain(recs...) }
 	st.noisier = func(seed uint64) *fit.Solution {
@@ -50,11 +51,14 @@ func (j *job) stageOf(r *linear.Result) *stage {
 		st.noisier = nil
 	}
 	if r.OneWay && !j.offsetKnown() {
-		st.doubts = append(st.doubts, fit.Doubt(fit.OneDirection, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}"))
+		st.doubts = append(st.doubts, fit.Doubt(fit.OneDirection, "what moves fast enough to be fitted goes in one direction, where friction "+
+			"and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: "+
+			"parameters: {offset: 0}"))
 	}
 	long := samples(j.recs.Fit) > comparedForms
 	if long {
-		st.warnings = append(st.warnings, fmt.Sprintf("more than %.0f million samples: direct and weak form were not compared", comparedForms/1e6))
+		st.warnings = append(st.warnings, fmt.Sprintf("more than %.0f million samples: direct and weak form were not compared",
+			comparedForms/1e6))
 	}
 	st.vary = func(context.Context) (out []Sensitivity) {
 		if !r.Lagged() {

@@ -55,7 +55,8 @@ func (r *Result) wrongGains(sol *fit.Solution, b *response.Result) {
 
 // OfResponse is the result of a machine that was fitted to its response, in the form of all results. units are those of the outputs; v is
 // nil where there is no validation.
-func OfResponse(b *response.Result, units []string, info []record.Info, findings []record.Finding, v *ResponseChecks, start []fit.Param) (*Result, *Response, error) {
+func OfResponse(b *response.Result, units []string, info []record.Info, findings []record.Finding, v *ResponseChecks,
+	start []fit.Param) (*Result, *Response, error) {
 	a, err := fit.Assess(b.Solution)
 	if err != nil {
 		return nil, nil, err
@@ -65,9 +66,11 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	}
 	sol := b.Solution
 	r := &Result{
-		Method: "response of a machine, simulated and compared (output error)", Model: Subject{Law: "machine", Terms: []string{}}, Chain: Chain{"lm"},
-		Data: info[0], Findings: append([]record.Finding{}, findings...), Warnings: append([]string{}, b.Warnings...), Compute: b.Compute.Seconds(),
-		Steps: &Stepping{Scheme: "implicit midpoint", PerSample: b.Steps, Step: b.Step, Shift: b.Shift, Worst: b.Worst, key: "steps"},
+		Method: "response of a machine, simulated and compared (output error)", Model: Subject{Law: "machine", Terms: []string{}},
+		Chain: Chain{"lm"},
+		Data:  info[0], Findings: append([]record.Finding{}, findings...), Warnings: append([]string{}, b.Warnings...),
+		Compute: b.Compute.Seconds(),
+		Steps:   &Stepping{Scheme: "implicit midpoint", PerSample: b.Steps, Step: b.Step, Shift: b.Shift, Worst: b.Worst, key: "steps"},
 	}
 	if len(info) > 1 {
 		r.Records = info
@@ -77,15 +80,18 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	r.findSuspects(sol, b.Suspects, r.harm(sol))
 	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}}
 	r.wrongGains(sol, b)
-	last := Stage{Method: "lm", Converged: sol.Converged, Reason: sol.Reason, Objective: sol.Objective, Cost: sol.Cost, RMS: r.Fit.RMS, Unit: sol.Unit,
-		Iterations: sol.Iterations, Evaluations: sol.Evaluations, Trace: sol.Trace, Compute: sol.Compute.Seconds(), Values: map[string]float64{}, Notes: sol.Notes}
+	last := Stage{Method: "lm", Converged: sol.Converged, Reason: sol.Reason, Objective: sol.Objective, Cost: sol.Cost, RMS: r.Fit.RMS,
+		Unit:       sol.Unit,
+		Iterations: sol.Iterations, Evaluations: sol.Evaluations, Trace: sol.Trace, Compute: sol.Compute.Seconds(), Values: map[string]float64{},
+		Notes: sol.Notes}
 	for _, p := range r.Parameters {
 		last.Values[p.Name] = p.Value
 	}
 	r.Stages = []Stage{last}
 	out := &Response{Starts: b.Starts, Reached: b.Reached}
 	for j, o := range b.Outputs {
-		out.Outputs = append(out.Outputs, ResponseOutput{Name: o.Name, Unit: units[j], Percent: o.Percent, RMS: o.RMS, Noise: o.Noise, Record: o.Record})
+		out.Outputs = append(out.Outputs, ResponseOutput{Name: o.Name, Unit: units[j], Percent: o.Percent, RMS: o.RMS, Noise: o.Noise,
+			Record: o.Record})
 	}
 	if v != nil {
 		va, err := fit.Assess(v.Solution)
@@ -93,7 +99,8 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 			return nil, nil, fmt.Errorf("validation: %w", err)
 		}
 		r.checked = v.Solution
-		r.Validation = &Validation{Data: v.Info[0], Findings: append([]record.Finding{}, v.Findings...), Fit: va.Fit, Residual: va.Residual, Warnings: []string{}}
+		r.Validation = &Validation{Data: v.Info[0], Findings: append([]record.Finding{}, v.Findings...), Fit: va.Fit, Residual: va.Residual,
+			Warnings: []string{}}
 		if len(v.Info) > 1 {
 			r.Validation.Records = v.Info
 		}
@@ -102,7 +109,8 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 		}
 	}
 	for j, o := range out.Outputs {
-		c := channel{name: "output " + o.Name, unit: o.Unit, percent: &out.Outputs[j].Percent, validation: o.Valid, rms: o.RMS, noise: &out.Outputs[j].Record}
+		c := channel{name: "output " + o.Name, unit: o.Unit, percent: &out.Outputs[j].Percent, validation: o.Valid, rms: o.RMS,
+			noise: &out.Outputs[j].Record}
 		if left := 1 - o.Percent/100; left > 0 {
 			c.spread = o.RMS / left
 		}

@@ -49,19 +49,20 @@ type Result struct {
 	Fit         fit.Quality      `json:"fit"`                      // on the records that were fitted
 	Unweighted  *fit.Quality     `json:"fit_unweighted,omitempty"` // of weighted fits: the same records in their own unit
 	Quantity    string           `json:"quantity"`                 // what was explained
-	Weighted    bool             `json:"weighted"`                 // residuals are in standard deviations of a known noise, or what the rows before do not foretell
-	Residual    fit.Residual     `json:"residual"`                 //
-	Validation  *Validation      `json:"validation,omitempty"`     // on the second record
-	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"`    // to what was taken for granted
-	Unmodelled  []fit.Effect     `json:"unmodelled,omitempty"`     // what the model lacks, as the residual shows it
-	Steps       *Stepping        `json:"steps,omitempty"`          // of the simulation
-	Equalities  []Equality       `json:"equalities,omitempty"`     // tests of parameters that are one in a simpler model
-	Bootstrap   *Resampling      `json:"bootstrap,omitempty"`      //
-	HalfCutoff  []float64        `json:"values_at_half_cutoff,omitempty"`
-	Stages      []Stage          `json:"stages"`
-	Warnings    []string         `json:"warnings"`
-	Interrupted bool             `json:"interrupted"` // ended before its time: the best so far
-	Compute     float64          `json:"compute_s"`   // s, from records in memory to this result
+	// residuals are in standard deviations of a known noise, or what the rows before do not foretell
+	Weighted    bool          `json:"weighted"`
+	Residual    fit.Residual  `json:"residual"`              //
+	Validation  *Validation   `json:"validation,omitempty"`  // on the second record
+	Sensitivity []Sensitivity `json:"sensitivity,omitempty"` // to what was taken for granted
+	Unmodelled  []fit.Effect  `json:"unmodelled,omitempty"`  // what the model lacks, as the residual shows it
+	Steps       *Stepping     `json:"steps,omitempty"`       // of the simulation
+	Equalities  []Equality    `json:"equalities,omitempty"`  // tests of parameters that are one in a simpler model
+	Bootstrap   *Resampling   `json:"bootstrap,omitempty"`   //
+	HalfCutoff  []float64     `json:"values_at_half_cutoff,omitempty"`
+	Stages      []Stage       `json:"stages"`
+	Warnings    []string      `json:"warnings"`
+	Interrupted bool          `json:"interrupted"` // ended before its time: the best so far
+	Compute     float64       `json:"compute_s"`   // s, from records in memory to this result
 
 	Panic *failure.Panic `json:"-"` // what ended the fit before its time; nil: nothing
 
@@ -71,32 +72,36 @@ type Result struct {
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.
 type Parameter struct {
 	fit.Estimate
-	Error          *float64       `json:"error"`                   // the standard error to go by, with what was assumed; null: infinite, or known
-	CI             *[2]float64    `json:"interval"`                // the 95 % interval to go by, Result.Interval; null: unbounded, or known
-	Term           string         `json:"term,omitempty"`          // regress: its column
-	Share          *float64       `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
-	Start          *float64       `json:"start,omitempty"`
-	Min            *float64       `json:"min,omitempty"`
-	Max            *float64       `json:"max,omitempty"`
-	Fixed          bool           `json:"fixed"`
-	Boot95         *[2]float64    `json:"ci95_bootstrap,omitempty"`
-	Biased         *float64       `json:"systematic,omitempty"`                    // by how much structure in the residual moves the value; the interval holds it
+	// the standard error to go by, with what was assumed; null: infinite, or known
+	Error  *float64    `json:"error"`
+	CI     *[2]float64 `json:"interval"`                // the 95 % interval to go by, Result.Interval; null: unbounded, or known
+	Term   string      `json:"term,omitempty"`          // regress: its column
+	Share  *float64    `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
+	Start  *float64    `json:"start,omitempty"`
+	Min    *float64    `json:"min,omitempty"`
+	Max    *float64    `json:"max,omitempty"`
+	Fixed  bool        `json:"fixed"`
+	Boot95 *[2]float64 `json:"ci95_bootstrap,omitempty"`
+	// by how much structure in the residual moves the value; the interval holds it
+	Biased         *float64       `json:"systematic,omitempty"`
 	IntervalSource string         `json:"interval_from,omitempty"`                 // where the interval comes from, in words
 	Budget         []Contribution `json:"budget,omitempty"`                        // what makes the value uncertain, by source
 	Combined       *float64       `json:"combined_standard_uncertainty,omitempty"` // root of the sum of squares of the budget
-	Worth          string         `json:"judgement"`                               // identified, weakly identified, rejected, or one of the words below
+	// identified, weakly identified, rejected, or one of the words below
+	Worth string `json:"judgement"`
 
-	assumed                 [2]float64 // by which what was assumed moves the ends of the interval, down and up
-	rounded                 float64    // what rounding of the force moves the value by at most, either way
-	assumption              bool       // nobody gave it
-	givenErr                float64    // standard uncertainty that errors of known values make
-	assumedErr              float64    // that of assumed values
-	prior                   float64    // and that of priors
-	pulled                  float64    // by which priors moved the value from that of the record
-	weight                  float64    // of its own prior beside the record, 0 to 1
-	structure               float64    // by how much all that the residual shows moves the value together
-	shownMove, possibleMove [2]float64 // by how much what the residual shows moves the value at most, down and up, and what it does not exclude
-	shownBy, possibleBy     string     // what of it moves the value most
+	assumed    [2]float64 // by which what was assumed moves the ends of the interval, down and up
+	rounded    float64    // what rounding of the force moves the value by at most, either way
+	assumption bool       // nobody gave it
+	givenErr   float64    // standard uncertainty that errors of known values make
+	assumedErr float64    // that of assumed values
+	prior      float64    // and that of priors
+	pulled     float64    // by which priors moved the value from that of the record
+	weight     float64    // of its own prior beside the record, 0 to 1
+	structure  float64    // by how much all that the residual shows moves the value together
+	// by how much what the residual shows moves the value at most, down and up, and what it does not exclude
+	shownMove, possibleMove [2]float64
+	shownBy, possibleBy     string // what of it moves the value most
 }
 
 // Validation is the fit to records that were not used to find the parameters.
@@ -133,20 +138,21 @@ type Resampling struct {
 
 // Stage is what one method of the chain found.
 type Stage struct {
-	Method      Method             `json:"method"`
-	Converged   bool               `json:"converged"`
-	Reason      string             `json:"reason"`
-	Objective   string             `json:"objective,omitempty"`
-	Cost        float64            `json:"cost"`
-	RMS         float64            `json:"rms"`
-	Unit        string             `json:"unit"`
-	Iterations  int                `json:"iterations"`
-	Evaluations int                `json:"simulations"`
-	Trace       []float64          `json:"cost_trace,omitempty"` // cost of the best so far at the start and after every step or generation; of several descents, of the best
-	Compute     float64            `json:"compute_s"`
-	Values      map[string]float64 `json:"values"`
-	Notes       []string           `json:"notes,omitempty"`
-	Extra       map[string]any     `json:"extra,omitempty"`
+	Method      Method  `json:"method"`
+	Converged   bool    `json:"converged"`
+	Reason      string  `json:"reason"`
+	Objective   string  `json:"objective,omitempty"`
+	Cost        float64 `json:"cost"`
+	RMS         float64 `json:"rms"`
+	Unit        string  `json:"unit"`
+	Iterations  int     `json:"iterations"`
+	Evaluations int     `json:"simulations"`
+	// cost of the best so far at the start and after every step or generation; of several descents, of the best
+	Trace   []float64          `json:"cost_trace,omitempty"`
+	Compute float64            `json:"compute_s"`
+	Values  map[string]float64 `json:"values"`
+	Notes   []string           `json:"notes,omitempty"`
+	Extra   map[string]any     `json:"extra,omitempty"`
 }
 
 // Param finds a parameter by name.

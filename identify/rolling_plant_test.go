@@ -17,7 +17,8 @@ import (
 type matrix [3][3]float64
 
 func (a *matrix) by(v r3.Vec) r3.Vec {
-	return r3.Vec{X: a[0][0]*v.X + a[0][1]*v.Y + a[0][2]*v.Z, Y: a[1][0]*v.X + a[1][1]*v.Y + a[1][2]*v.Z, Z: a[2][0]*v.X + a[2][1]*v.Y + a[2][2]*v.Z}
+	return r3.Vec{X: a[0][0]*v.X + a[0][1]*v.Y + a[0][2]*v.Z, Y: a[1][0]*v.X + a[1][1]*v.Y + a[1][2]*v.Z,
+		Z: a[2][0]*v.X + a[2][1]*v.Y + a[2][2]*v.Z}
 }
 
 func (a matrix) times(b matrix) (c matrix) {
@@ -201,7 +202,8 @@ func (b *rollingBall) step(s *rollingState, h float64) {
 
 // rollingMarkers lie inside the shell.
 var rollingMarkers = []r3.Vec{
-	{X: 0.025, Y: 0.005, Z: 0.008}, {X: -0.012, Y: 0.024, Z: -0.002}, {X: -0.014, Y: -0.022, Z: 0.006}, {X: 0.004, Y: -0.006, Z: -0.027}, {X: 0.008, Y: 0.01, Z: 0.025},
+	{X: 0.025, Y: 0.005, Z: 0.008}, {X: -0.012, Y: 0.024, Z: -0.002}, {X: -0.014, Y: -0.022, Z: 0.006}, {X: 0.004, Y: -0.006, Z: -0.027},
+	{X: 0.008, Y: 0.01, Z: 0.025},
 }
 
 const planeHeight = 0.012 // m
@@ -231,7 +233,8 @@ func (b rollingBall) recorded(seconds, noise float64, seed uint64) *ball.Recordi
 
 // given is what the file says of it: all but friction.
 func (b *rollingBall) given() plant.Params {
-	return plant.Params{Radius: b.radius, Mass: b.mass, Inertia: b.inertia, InertiaAbout: plant.AboutCenter, Center: [3]float64{b.center.X, b.center.Y, b.center.Z}, Gravity: b.gravity}
+	return plant.Params{Radius: b.radius, Mass: b.mass, Inertia: b.inertia, InertiaAbout: plant.AboutCenter,
+		Center: [3]float64{b.center.X, b.center.Y, b.center.Z}, Gravity: b.gravity}
 }
 
 // fitRolling finds a ball and judges it.

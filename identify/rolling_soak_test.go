@@ -71,7 +71,8 @@ func TestRollingCoverage(t *testing.T) {
 					by(&g.Center[k], 0.002*b.radius)
 				}
 				for _, m := range rollingMarkers {
-					spec.Markers = append(spec.Markers, r3.Add(m, r3.Scale(0.002*b.radius, r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()})))
+					spec.Markers = append(spec.Markers, r3.Add(m, r3.Scale(0.002*b.radius,
+						r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()})))
 				}
 			}
 			r, _ := fitRolling(t, spec, rec)

@@ -223,7 +223,8 @@ func (c *rollingCase) look(t testing.TB, seconds float64, seed uint64) (r *Resul
 // the soak looks at all, with many seeds.
 func TestRolling(t *testing.T) {
 	t.Parallel()
-	short := []string{"clean", "labels exchanged in three frames", "a marker astray", "no friction against spinning", "dry friction of 0.0005 N·m, to rest", "dry friction of 4 % not searched", "Ixx times 1.01", "Izz times 0.99",
+	short := []string{"clean", "labels exchanged in three frames", "a marker astray", "no friction against spinning",
+		"dry friction of 0.0005 N·m, to rest", "dry friction of 4 % not searched", "Ixx times 1.01", "Izz times 0.99",
 		"all numbers drawn from their uncertainty", "inertia wrong by five times its uncertainty", "all markers jump in five frames",
 		"markers off within their uncertainty", "markers off that are said to be exact"}
 	for _, c := range rollingCases() {

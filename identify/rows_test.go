@@ -30,13 +30,15 @@ func stribeck(f independent.Friction, v float64) float64 {
 
 // frictionRun fits a LuGre contact by direction, with a constant force on it, to a record that was integrated apart.
 func frictionRun(t *testing.T) (*Result, independent.Friction) {
-	f := independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Split: true, FcBack: 1.3, FsBack: 1.8, Sigma2Back: 0.6}
+	f := independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Split: true, FcBack: 1.3, FsBack: 1.8,
+		Sigma2Back: 0.6}
 	ax := &independent.Axis{M: 2, Friction: f, Load: func(_, x, _ float64) float64 { return 3 * x }}
 	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: independent.Sines(3, []float64{2.5, 1.8, 1.2}, []float64{0.7, 1.9, 5.3}),
 		Intersample: independent.Held})
 	rec := tr.Record(independent.Sensors{Position: 1e-6, Velocity: 2e-4, Seed: 3}, nil)
 	k, known := 3.0, true // what is known is taken out of the force too
-	plan := Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Asymmetric: true, Terms: []string{"stiffness"}, Output: axis.Velocity, Scheme: friction.Midpoint},
+	plan := Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Asymmetric: true, Terms: []string{"stiffness"}, Output: axis.Velocity,
+		Scheme: friction.Midpoint},
 		GivenParams: []Given{{Name: "k", Start: &k, Fixed: &known}}}
 	r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
 	if err != nil {
@@ -120,7 +122,8 @@ func TestFrictionErrorIsThatOfDraws(t *testing.T) {
 			if v < 0 {
 				side = "-"
 			}
-			drawn = append(drawn, stribeck(independent.Friction{Fc: p["Fc"+side], Fs: p["Fc"+side] + p["dFs"], Sigma2: p["sigma2"+side], Vs: p["vs"]}, v))
+			drawn = append(drawn, stribeck(independent.Friction{Fc: p["Fc"+side], Fs: p["Fc"+side] + p["dFs"], Sigma2: p["sigma2"+side],
+				Vs: p["vs"]}, v))
 		}
 		_, got, _ := r.FrictionAt(v)
 		if want := stat.StdDev(drawn, nil); math.Abs(got/want-1) > 0.1 {
@@ -172,18 +175,21 @@ func TestFrictionRowsOfRegression(t *testing.T) {
 // The costs of a stage lead from the first start to the end, also where the contact was drawn again around what the first descents
 // found, because more is left over than noise.
 func TestTraceOfSeveralRounds(t *testing.T) {
-	ax := &independent.Axis{M: 1, Friction: independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}, Load: func(t, _, _ float64) float64 { return 0.2 * math.Sin(11*t) }}
+	ax := &independent.Axis{M: 1, Friction: independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05},
+		Load: func(t, _, _ float64) float64 { return 0.2 * math.Sin(11*t) }}
 	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 3000, Force: independent.Sines(3, []float64{2.5, 1.8, 1.2}, []float64{0.7, 1.9, 5.3}),
 		Intersample: independent.Held})
 	rec := tr.Record(independent.Sensors{Position: 1e-6, Velocity: 2e-4, Seed: 3}, nil)
-	r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity}}, Records{Fit: []*record.Record{rec}}, nil, nil)
+	r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity}},
+		Records{Fit: []*record.Record{rec}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	st := r.Stages[0]
 	starts, _ := st.Extra["starts"].([]fit.Start)
 	t.Logf("%d descents, costs %v", len(starts), st.Trace)
-	if n := len(st.Trace); n < 8 || st.Trace[0] < 1.05*st.Cost || !slices.IsSortedFunc(st.Trace, func(a, b float64) int { return cmp.Compare(b, a) }) || math.Abs(st.Trace[n-1]/st.Cost-1) > 1e-9 {
+	if n := len(st.Trace); n < 8 || st.Trace[0] < 1.05*st.Cost ||
+		!slices.IsSortedFunc(st.Trace, func(a, b float64) int { return cmp.Compare(b, a) }) || math.Abs(st.Trace[n-1]/st.Cost-1) > 1e-9 {
 		t.Errorf("costs %v to %g", st.Trace, st.Cost)
 	}
 }

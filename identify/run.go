@@ -47,23 +47,27 @@ type stage struct {
 	start    []fit.Param
 	settings any
 
-	explain      func(recs []*record.Record) (*fit.Solution, error) // the same parameters on other records; nil: cannot
-	vary         func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
-	inverse      func() *fit.Solution                               // the recorded force along the recorded motion; nil: the residual is that of a force
-	alongMotion  func() *fit.Solution                               // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
-	noisier      func(seed uint64) *fit.Solution                    // the rows with as much noise of the position again; nil: it is not in the columns, or too little to matter
-	pushResponse pushing                                            // nil: not known
-	changed      func(name string, value float64) []float64         // by how much the rows of the model move if a parameter that was not searched has another value; nil: not known
-	runs         int                                                // of pushed that may be spent; 0: any number
-	weighted     bool                                               // rows are no plain differences
-	steps        *Stepping                                          // of the simulation; nil: none was run
-	resample     func(ctx context.Context) (*fit.Resampled, error)  // nil: cannot
-	doubts       []fit.Reason                                       // of the method about itself
-	survivors    [][]float64                                        // of an evolution, for the descent that follows
-	halfCutoff   []float64                                          // regress
-	share        []float64                                          //
-	terms        []string                                           //
-	warnings     []string
+	explain func(recs []*record.Record) (*fit.Solution, error) // the same parameters on other records; nil: cannot
+	vary    func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
+	// the recorded force along the recorded motion; nil: the residual is that of a force
+	inverse func() *fit.Solution
+	// the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
+	alongMotion func() *fit.Solution
+	// the rows with as much noise of the position again; nil: it is not in the columns, or too little to matter
+	noisier      func(seed uint64) *fit.Solution
+	pushResponse pushing // nil: not known
+	// by how much the rows of the model move if a parameter that was not searched has another value; nil: not known
+	changed    func(name string, value float64) []float64
+	runs       int                                               // of pushed that may be spent; 0: any number
+	weighted   bool                                              // rows are no plain differences
+	steps      *Stepping                                         // of the simulation; nil: none was run
+	resample   func(ctx context.Context) (*fit.Resampled, error) // nil: cannot
+	doubts     []fit.Reason                                      // of the method about itself
+	survivors  [][]float64                                       // of an evolution, for the descent that follows
+	halfCutoff []float64                                         // regress
+	share      []float64                                         //
+	terms      []string                                          //
+	warnings   []string
 }
 
 // pushing tells how some rows of the residual move for every newton of each force, at the rows of inverse, that is taken from the drive. It
@@ -82,7 +86,8 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		return nil, err
 	}
 	if last := plan.Methods[len(plan.Methods)-1]; plan.Model.Asymmetric && !FindMethod(last).Sided {
-		return nil, &linear.SpecError{Problems: []string{fmt.Sprintf("asymmetric: %s finds friction that is the same in both directions; let lm follow, or take another method", last)}}
+		return nil, &linear.SpecError{Problems: []string{fmt.Sprintf("asymmetric: %s finds friction that is the same in both directions; let "+
+			"lm follow, or take another method", last)}}
 	}
 	whole := ctx
 	if plan.TimeLimit > 0 {
@@ -156,7 +161,8 @@ func (r *Result) completed(ctx context.Context, j *job, read []*record.Record) e
 	if r.Parameters == nil {
 		r.solution = j.lastStage.sol
 		for _, p := range j.lastStage.sol.Params {
-			r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: p.Name, Unit: p.Unit, Value: p.Value}, Fixed: p.Fixed, Worth: "not judged"})
+			r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: p.Name, Unit: p.Unit, Value: p.Value}, Fixed: p.Fixed,
+				Worth: "not judged"})
 		}
 	}
 	r.Method = cmp.Or(r.Method, j.lastStage.title, j.lastStage.method.Title)
@@ -240,18 +246,21 @@ func refusal(method Method, d *record.Record, err error) error {
 	var param *fit.ParamError
 	var spec *linear.SpecError
 	var unknown *linear.Unidentifiable
-	if errors.As(err, &data) || errors.As(err, &param) || errors.As(err, &spec) || errors.As(err, &unknown) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.As(err, &data) || errors.As(err, &param) || errors.As(err, &spec) || errors.As(err, &unknown) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &record.Error{File: d.File, Msg: fmt.Sprintf("%s finds no fit to this record: %v", method, err), Hint: "Look at the channels of the record, or give starts and bounds of the parameters."}
+	return &record.Error{File: d.File, Msg: fmt.Sprintf("%s finds no fit to this record: %v", method, err),
+		Hint: "Look at the channels of the record, or give starts and bounds of the parameters."}
 }
 
 // stage is the short form of what a method found.
 func (s *stage) stage() Stage {
 	out := Stage{
 		Method: s.method.Name, Converged: s.sol.Converged, Reason: s.sol.Reason, Objective: s.sol.Objective, Cost: s.sol.Cost, Unit: s.sol.Unit,
-		Iterations: s.sol.Iterations, Trace: s.sol.Trace, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(), Values: map[string]float64{},
-		Notes: s.sol.Notes, Extra: maps.Clone(s.sol.Extra), RMS: numeric.RMS(s.sol.Residual),
+		Iterations: s.sol.Iterations, Trace: s.sol.Trace, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(),
+		Values: map[string]float64{},
+		Notes:  s.sol.Notes, Extra: maps.Clone(s.sol.Extra), RMS: numeric.RMS(s.sol.Residual),
 	}
 	for _, p := range s.sol.Params {
 		out.Values[p.Name] = p.Value
@@ -297,7 +306,8 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		}
 	}
 	if len(j.recs.Validation) > 0 && st.explain == nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("validation: %s cannot explain another record, so it was not looked at; let lm or kalman follow, or leave it out", st.method.Name))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("validation: %s cannot explain another record, so it was not looked at; let lm or kalman "+
+			"follow, or leave it out", st.method.Name))
 	} else if len(j.recs.Validation) > 0 {
 		if err := r.validate(j.recs.Validation, read, st, j.checkOptions()); err != nil {
 			return fmt.Errorf("validation: %w", err)
@@ -329,7 +339,8 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	mean, _ := st.sol.Extra["innovation"].(float64) // of e²/S of a filter, 1 within the limit if its noise levels are right
 	if limit, ok := st.sol.Extra["innovation_limit"].(float64); ok && math.Abs(mean-1) > limit {
-		r.doubts = append(r.doubts, fit.Doubt(fit.Innovation, "the prediction errors do not scatter as the filter expects (mean of e²/S %.3f, want 1 ± %.3f): a noise level that was given, or the model, is wrong, and the intervals with it", mean, limit))
+		r.doubts = append(r.doubts, fit.Doubt(fit.Innovation, "the prediction errors do not scatter as the filter expects (mean of e²/S %.3f, "+
+			"want 1 ± %.3f): a noise level that was given, or the model, is wrong, and the intervals with it", mean, limit))
 	}
 	r.doubts = append(r.doubts, st.doubts...)
 	r.channels = []channel{r.explains(st)}
@@ -380,7 +391,8 @@ func (r *Result) validate(recs, fitted []*record.Record, st *stage, known record
 		return err
 	}
 	r.checked = s
-	v := &Validation{Data: recs[0].Info(), Records: infos(recs), Findings: []record.Finding{}, Fit: a.Fit, Residual: a.Residual, Warnings: []string{}}
+	v := &Validation{Data: recs[0].Info(), Records: infos(recs), Findings: []record.Finding{}, Fit: a.Fit, Residual: a.Residual,
+		Warnings: []string{}}
 	v.Findings = append(v.Findings, record.Check(recs, known)...)
 	v.Warnings = append(v.Warnings, s.Notes...)
 	if recs[0].SHA256 != "" && slices.ContainsFunc(fitted, func(d *record.Record) bool { return d.SHA256 == recs[0].SHA256 }) {

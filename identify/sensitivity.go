@@ -24,7 +24,8 @@ func (j *job) varySome(ctx context.Context, m *axis.Model, params []fit.Param, s
 	if err != nil {
 		return nil
 	}
-	own, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}, Damping: nearDamping}.Fit(ctx, p, nil)
+	own, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}, Damping: nearDamping}.Fit(ctx, p,
+		nil)
 	if err != nil || ctx.Err() != nil || m.CompleteSolution(params, own) != nil {
 		return nil
 	}
@@ -88,7 +89,8 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			if math.IsInf(rms, 1) || rms > l.RMS(base) {
 				p.Params = valued(p.Params, sol.Params)
 			}
-			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}, Damping: nearDamping}.Fit(ctx, p, nil)
+			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}, Damping: nearDamping}.Fit(ctx, p,
+				nil)
 			if err != nil || ctx.Err() != nil {
 				return
 			}

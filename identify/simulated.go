@@ -70,7 +70,8 @@ func ledModel(m *axis.Model, params []fit.Param, q question) (led *axis.Model, n
 }
 
 // output runs a model through a solver and makes its steps short enough. whole says that the rows are those of the record.
-func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error)) (*stage, error) {
+func (j *job) output(ctx context.Context, whole bool, q question,
+	solve func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error)) (*stage, error) {
 	plain, params, err := j.start()
 	if err != nil {
 		return nil, err
@@ -147,7 +148,8 @@ const adding = 0.5
 
 // follow fits again with the noise of the recorded force taken into account, where that noise explains what the solution leaves over: from
 // the solution, and from where it began in case that it went astray. Of many records some are asked first.
-func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
+func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution,
+	bool) {
 	if j.plan.RunFree || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil ||
 		fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
@@ -223,7 +225,8 @@ func (j *job) slowNoise(m *axis.Model, sol *fit.Solution) float64 {
 
 // ledNote says why a simulation was led back against noise of the force (N).
 func ledNote(noise float64, rotary bool) string {
-	return fmt.Sprintf("the recorded force carries noise of %.2g %s, which a simulation adds up: the simulation is led back along the record, and the residual is what the rows before do not foretell", noise, engine.UnitOn(rotary, "N"))
+	return fmt.Sprintf("the recorded force carries noise of %.2g %s, which a simulation adds up: the simulation is led back along the "+
+		"record, and the residual is what the rows before do not foretell", noise, engine.UnitOn(rotary, "N"))
 }
 
 // underLess is the pushing of the stage of a solution. Where the model has no derivatives it is simulated under less force.
@@ -373,7 +376,8 @@ const ledStarts = 3
 func (j *job) worse(sol *fit.Solution) string {
 	for _, spec := range j.plan.Model.Simpler() {
 		if s := j.simple[caseOf(spec)]; s != nil && s.Cost < sol.Cost*(1-2*barely) {
-			return fmt.Sprintf("%s alone leaves %.3g %s over, and this model, which holds it, %.3g: no descent found the place where it is better; give starts, or use the simpler law", spec.Law, numeric.RMS(s.Residual), sol.Unit, numeric.RMS(sol.Residual))
+			return fmt.Sprintf("%s alone leaves %.3g %s over, and this model, which holds it, %.3g: no descent found the place where it is "+
+				"better; give starts, or use the simpler law", spec.Law, numeric.RMS(s.Residual), sol.Unit, numeric.RMS(sol.Residual))
 		}
 	}
 	return ""

@@ -8,8 +8,8 @@ import (
 	"hilrig/identify/independent"
 )
 
-// A force, smooth or held from sample to sample, and a motion that stops and turns, recorded slowly and without noise to speak of: direct and
-// weak form of a regression differ by more than chance, and so does what the force may do between its samples. Intervals hold that.
+// A force, smooth or held from sample to sample, and a motion that stops and turns, recorded slowly and without noise to speak of: direct
+// and weak form of a regression differ by more than chance, and so does what the force may do between its samples. Intervals hold that.
 func TestSlowRecordOfSmoothForce(t *testing.T) {
 	seeds := uint64(5)
 	if soak {
@@ -38,7 +38,8 @@ func TestSlowRecordOfSmoothForce(t *testing.T) {
 						if of++; math.Abs(off) <= 1 {
 							held++
 						}
-						t.Logf("%s, %g Hz, seed %d: %s %.5g, truth %.5g, %.2f of its half interval, %s", name, rate, seed, p.Name, p.Value, truth, off, o.verdict)
+						t.Logf("%s, %g Hz, seed %d: %s %.5g, truth %.5g, %.2f of its half interval, %s", name, rate, seed, p.Name, p.Value, truth, off,
+							o.verdict)
 					}
 				}
 			}

@@ -34,7 +34,8 @@ var rival = flag.Bool("rival", false, "measure the everyday fit against SciPy on
 // method lm and law lugre.
 func everydayPlan(substeps int) (Plan, *record.Record, map[string]float64) {
 	rec, truth := apart{1e4, 100, 0.05}.driven(10000, 1, independent.Sensors{Position: 1e-6, Velocity: 2e-4})
-	return Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: friction.Midpoint, Substeps: substeps}, Workers: 1}, rec, truth
+	return Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: friction.Midpoint, Substeps: substeps},
+		Workers: 1}, rec, truth
 }
 
 // used is the time of processors so far, s.
@@ -122,7 +123,8 @@ func TestEverydaySpeed(t *testing.T) {
 			}
 		}
 		task["finer"], task["lo"], task["hi"], task["truth"] = starts, lo, hi, made
-		in, err := json.Marshal(map[string]any{"dt": rec.Dt, "u": rec.Force, "y": rec.Velocity, "m": 1, "offset": 0, "lo": lo[1:], "hi": hi[1:], "tasks": []any{task}})
+		in, err := json.Marshal(map[string]any{"dt": rec.Dt, "u": rec.Force, "y": rec.Velocity, "m": 1, "offset": 0, "lo": lo[1:], "hi": hi[1:],
+			"tasks": []any{task}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +182,8 @@ func TestRegressSpeed(t *testing.T) {
 		var own, numpy, ratio []float64
 		for range 5 {
 			begin := used()
-			recs, err := record.Read(path, record.Mapping{Time: record.Column{Name: "t", Unit: "s"}, Position: record.Column{Name: "x", Unit: "m"}, Force: record.Column{Name: "f", Unit: "N"}})
+			recs, err := record.Read(path, record.Mapping{Time: record.Column{Name: "t", Unit: "s"}, Position: record.Column{Name: "x", Unit: "m"},
+				Force: record.Column{Name: "f", Unit: "N"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -255,8 +258,8 @@ var lackings = []struct {
 	}},
 }
 
-// TestMissingSpeed prints what the everyday fit takes where the record holds something that the model lacks, and how many times as long that
-// is as where it lacks nothing, in turn:
+// TestMissingSpeed prints what the everyday fit takes where the record holds something that the model lacks, and how many times as long
+// that is as where it lacks nothing, in turn:
 //
 //	go test ./identify -run MissingSpeed -v -args -rival
 func TestMissingSpeed(t *testing.T) {

@@ -170,5 +170,6 @@ func (s *Stepping) doubt(given bool) string {
 	case *s.Shift <= maxStepShift:
 		return ""
 	}
-	return fmt.Sprintf("steps of the simulation half as long would move %s by %.2g standard errors, and %s: the simulation sets its value, not the data", s.Worst, *s.Shift, why)
+	return fmt.Sprintf("steps of the simulation half as long would move %s by %.2g standard errors, and %s: the simulation sets its value, "+
+		"not the data", s.Worst, *s.Shift, why)
 }

@@ -88,7 +88,8 @@ func TestForceThatIsLost(t *testing.T) {
 				}
 				mid, half := (p.CI[0]+p.CI[1])/2, (p.CI[1]-p.CI[0])/2
 				if math.Abs(truth-mid) > clearly*half && math.Abs(p.Value-truth) > off*math.Abs(truth) {
-					t.Errorf("%s, seed %d: %s is %.4g (%.4g), true %.4g, identified; the record is %s", k.name, seed, p.Name, p.Value, *p.CI, truth, o.verdict)
+					t.Errorf("%s, seed %d: %s is %.4g (%.4g), true %.4g, identified; the record is %s", k.name, seed, p.Name, p.Value, *p.CI, truth,
+						o.verdict)
 				}
 			}
 		}

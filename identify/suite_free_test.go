@@ -67,19 +67,26 @@ var freeKinds = []freeKind{
 	{"run-down, dry friction missing", false, "", []string{"viscous"}, func(b *freeBench) { b.axis.Friction.Fc *= 0.3 }},
 	{"run-down, a little dry friction missing", false, "", []string{"viscous"}, func(b *freeBench) { b.axis.Friction.Fc *= 0.02 }},
 	{"run-down, drag missing", false, "coulomb", []string{"viscous"}, func(b *freeBench) { b.drag(0.5, 10) }},
-	{"run-down, dip missing", false, "coulomb", []string{"viscous"}, func(b *freeBench) { b.axis.Friction.Fs, b.axis.Friction.Vs = 1.6*b.axis.Friction.Fc, 4 }},
+	{"run-down, dip missing", false, "coulomb", []string{"viscous"},
+		func(b *freeBench) { b.axis.Friction.Fs, b.axis.Friction.Vs = 1.6*b.axis.Friction.Fc, 4 }},
 	{"run-down, viscous missing", false, "coulomb", nil, func(b *freeBench) {}},
-	{"pendulum", true, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Sigma2: 0.03} }},
-	{"pendulum, dry friction", true, "coulomb", []string{"viscous", "gravity-sin"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Fc: 0.02, Sigma2: 0.03} }},
-	{"pendulum, dry friction missing", false, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Fc: 0.02, Sigma2: 0.03} }},
+	{"pendulum", true, "", []string{"viscous", "gravity-sin"},
+		func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Sigma2: 0.03} }},
+	{"pendulum, dry friction", true, "coulomb", []string{"viscous", "gravity-sin"},
+		func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Fc: 0.02, Sigma2: 0.03} }},
+	{"pendulum, dry friction missing", false, "", []string{"viscous", "gravity-sin"},
+		func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Fc: 0.02, Sigma2: 0.03} }},
 	{"pendulum, drag missing", false, "", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
 		b.swing(true, 0)
 		b.axis.Friction = independent.Friction{Sigma2: 0.03}
 		b.drag(1, 1)
 	}},
-	{"pendulum taken for a spring", false, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
-	{"spring", true, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(false, 0); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
-	{"spring that stiffens", false, "", []string{"viscous", "stiffness"}, func(b *freeBench) { b.swing(false, 40); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
+	{"pendulum taken for a spring", false, "", []string{"viscous", "stiffness"},
+		func(b *freeBench) { b.swing(true, 0); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
+	{"spring", true, "", []string{"viscous", "stiffness"},
+		func(b *freeBench) { b.swing(false, 0); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
+	{"spring that stiffens", false, "", []string{"viscous", "stiffness"},
+		func(b *freeBench) { b.swing(false, 40); b.axis.Friction = independent.Friction{Sigma2: 0.05} }},
 	{"pendulum, little noise", true, "coulomb", []string{"viscous", "gravity-sin"}, func(b *freeBench) {
 		b.swing(true, 0)
 		b.axis.Friction = independent.Friction{Fc: 0.02, Sigma2: 0.03}
@@ -138,7 +145,8 @@ func (k *freeKind) trial(seed uint64) trial {
 		given = append(given, Given{Name: "offset", Start: &zero, Fixed: &yes})
 	} else {
 		start, lo, hi := 0.8*b.truth["k"], 5., 200.
-		given = append(given, Given{Name: map[bool]string{true: "mgs", false: "k"}[slices.Contains(k.terms, "gravity-sin")], Start: &start, Lo: &lo, Hi: &hi})
+		given = append(given, Given{Name: map[bool]string{true: "mgs", false: "k"}[slices.Contains(k.terms, "gravity-sin")], Start: &start,
+			Lo: &lo, Hi: &hi})
 	}
 	return trial{recs: []*record.Record{d}, truth: b.truth, plan: Plan{Methods: Chain{"lm"}, Seed: seed, GivenParams: given,
 		Model: axis.Spec{Rotary: true, Law: k.law, Terms: k.terms, Drive: axis.Coast, Output: axis.Position, Initial: axis.Free}}}

@@ -135,7 +135,8 @@ func (b *bench) trial(recs ...*record.Record) trial {
 	if b.terms != nil {
 		plan.Regress.Terms = b.terms
 	}
-	truth := map[string]float64{"sigma0": f.Sigma0, "sigma1": f.Sigma1, "sigma2": f.Sigma2, "Fs": f.Fs, "vs": f.Vs, "M": b.axis.M, "J": b.axis.M, "Fc": f.Fc, "Fv": f.Sigma2, "offset": 0}
+	truth := map[string]float64{"sigma0": f.Sigma0, "sigma1": f.Sigma1, "sigma2": f.Sigma2, "Fs": f.Fs, "vs": f.Vs, "M": b.axis.M,
+		"J": b.axis.M, "Fc": f.Fc, "Fv": f.Sigma2, "offset": 0}
 	return trial{recs: recs, plan: plan, truth: truth}
 }
 
@@ -247,10 +248,19 @@ var axisKinds = []kind{
 		})
 	}},
 	{name: "force recorded 1 sample late", make: plain(func(_ *bench, _ *independent.Trace, d *record.Record) { d.Force = late(d.Force, 1) })},
-	{name: "force recorded 3 samples late", make: plain(func(_ *bench, _ *independent.Trace, d *record.Record) { d.Force = late(d.Force, 3) })},
-	{name: "force recorded 8 samples late", make: plain(func(_ *bench, _ *independent.Trace, d *record.Record) { d.Force = late(d.Force, 8) })},
+	{name: "force recorded 3 samples late", make: plain(func(_ *bench, _ *independent.Trace,
+		d *record.Record) {
+		d.Force = late(d.Force, 3)
+	})},
+	{name: "force recorded 8 samples late", make: plain(func(_ *bench, _ *independent.Trace,
+		d *record.Record) {
+		d.Force = late(d.Force, 8)
+	})},
 	{name: "force acts 4 ms later", make: func(b *bench) trial { b.delay = 4e-3; return b.record(nil) }},
-	{name: "force recorded 20 samples early", make: plain(func(_ *bench, _ *independent.Trace, d *record.Record) { d.Force = late(d.Force, -20) })},
+	{name: "force recorded 20 samples early", make: plain(func(_ *bench, _ *independent.Trace,
+		d *record.Record) {
+		d.Force = late(d.Force, -20)
+	})},
 	{name: "drive saturates, noisy record", make: func(b *bench) trial { // the command is recorded, the drive gives less
 		tr := b.run()
 		limit := 0.6 * peak(tr.U)
@@ -269,7 +279,10 @@ var axisKinds = []kind{
 		c := b.axis.Friction.Sigma2 / 0.3
 		return func(_, _, v float64) float64 { return c * v * math.Abs(v) }
 	})},
-	{name: "backlash at the sensor", make: plain(func(_ *bench, _ *independent.Trace, d *record.Record) { d.Position = play(d.Position, 1e-3) })},
+	{name: "backlash at the sensor", make: plain(func(_ *bench, _ *independent.Trace,
+		d *record.Record) {
+		d.Position = play(d.Position, 1e-3)
+	})},
 	{name: "backlash before the load", make: func(b *bench) trial { return b.twoMasses(0.5, 5e-4) }},
 	{name: "friction falls by a third", make: func(b *bench) trial {
 		end := float64(b.n) * b.dt

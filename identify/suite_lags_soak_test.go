@@ -19,7 +19,8 @@ func TestTableOfLags(t *testing.T) {
 		}
 		missed, values := 0, 0
 		for i, k := range kinds {
-			if i < len(axisKinds) && !strings.Contains(os.Getenv("KIND"), "all") || !strings.Contains(k.name, strings.TrimPrefix(os.Getenv("KIND"), "all")) {
+			if i < len(axisKinds) && !strings.Contains(os.Getenv("KIND"), "all") ||
+				!strings.Contains(k.name, strings.TrimPrefix(os.Getenv("KIND"), "all")) {
 				continue
 			}
 			line := ""

@@ -151,7 +151,10 @@ var filteredKinds = []kind{
 			}
 		})
 	}},
-	{name: "force behind 15 ms in the servo", make: plain(func(b *bench, _ *independent.Trace, d *record.Record) { d.Force = behind(d.Force, b.dt, 15e-3) })},
+	{name: "force behind 15 ms in the servo", make: plain(func(b *bench, _ *independent.Trace,
+		d *record.Record) {
+		d.Force = behind(d.Force, b.dt, 15e-3)
+	})},
 	{name: "force behind 15 ms, rotary, two tones", make: func(b *bench) trial {
 		b.rotary = true
 		return edited(drivetrain{}.record(b, b.tones(1.1, 3.7)), func(d *record.Record) { d.Force = behind(d.Force, b.dt, 15e-3) })

@@ -40,7 +40,8 @@ type armBench struct {
 }
 
 func newArmBench(seed uint64, joints int) *armBench {
-	b := &armBench{rng: rand.New(rand.NewPCG(seed, 616)), seed: seed, arm: independent.RandomArm(seed, joints), dt: 2e-3, n: 10000, count: 2 * math.Pi / 131072, noise: 0.02, colour: 0.5, top: 1.6}
+	b := &armBench{rng: rand.New(rand.NewPCG(seed, 616)), seed: seed, arm: independent.RandomArm(seed, joints), dt: 2e-3, n: 10000,
+		count: 2 * math.Pi / 131072, noise: 0.02, colour: 0.5, top: 1.6}
 	b.wrong = b.rng.IntN(joints)
 	b.spec = machine.DefaultSpec()
 	b.spec.Instruments = machine.UseNone
@@ -219,7 +220,11 @@ var armKinds = []armKind{
 		return [][]*record.Record{b.record(b.led())}
 	}},
 	{name: "controlled at 500 Hz", make: one(func(b *armBench) *independent.ArmTrace { return b.driven(0, nil) })},
-	{name: "held, half a sample late", make: one(func(b *armBench) *independent.ArmTrace { b.dt, b.n = 4e-3, 5000; return b.driven(2e-3, nil) })},
+	{name: "held, half a sample late", make: one(func(b *armBench) *independent.ArmTrace {
+		b.dt, b.n = 4e-3,
+			5000
+		return b.driven(2e-3, nil)
+	})},
 	{name: "held at 100 Hz", make: one(func(b *armBench) *independent.ArmTrace { b.dt, b.n = 1e-2, 3000; return b.driven(0, nil) })},
 	{name: "gain 1.05 one way", unsure: machine.Uncertain{Gain: 5}, make: gainOf(1.05, 1)},
 	{name: "gain 1.1 the other way", unsure: machine.Uncertain{Gain: 10}, make: gainOf(1, 1.1)},
@@ -312,11 +317,17 @@ var armKinds = []armKind{
 	{name: "cogging", make: more(func(b *armBench, tr *independent.ArmTrace, k int) float64 {
 		return 0.5 * b.fc() * math.Sin(9*tr.Q[b.wrong][k])
 	})},
-	{name: "torque drifts", make: more(func(b *armBench, tr *independent.ArmTrace, k int) float64 { return b.fc() * float64(k) / float64(b.n) })},
+	{name: "torque drifts", make: more(func(b *armBench, tr *independent.ArmTrace,
+		k int) float64 {
+		return b.fc() * float64(k) / float64(b.n)
+	})},
 	{name: "constant falls with current", make: shown(func(_ *armBench, rms float64, _ *independent.ArmTrace) func(int, float64) float64 {
 		return func(_ int, u float64) float64 { return u * (1 + 0.1*u*u/(rms*rms)) }
 	})},
-	{name: "torque rounded coarsely", make: spoiled(func(b *armBench, d []*record.Record) { round(d[b.wrong].Force, 2.5*numeric.RMS(d[b.wrong].Force)) })},
+	{name: "torque rounded coarsely", make: spoiled(func(b *armBench,
+		d []*record.Record) {
+		round(d[b.wrong].Force, 2.5*numeric.RMS(d[b.wrong].Force))
+	})},
 	{name: "position bends", make: spoiled(func(b *armBench, d []*record.Record) {
 		for k, x := range d[b.wrong].Position {
 			d[b.wrong].Position[k] = x + 0.04*math.Sin(2*x)
@@ -457,7 +468,8 @@ func (b *armBench) attempt(k armKind) armOutcome {
 		if o.of++; ci == nil || ci[0] <= x && x <= ci[1] {
 			o.held++
 		}
-		if ci == nil || p.Worth != string(Identified) || math.Abs(x-(ci[0]+ci[1])/2) <= clearly*(ci[1]-ci[0])/2 || math.Abs(p.Value-x)**p.Share < 100*off*math.Abs(p.Value)/100 || math.Abs(p.Value-x) < off*math.Abs(x) {
+		if ci == nil || p.Worth != string(Identified) || math.Abs(x-(ci[0]+ci[1])/2) <= clearly*(ci[1]-ci[0])/2 ||
+			math.Abs(p.Value-x)**p.Share < 100*off*math.Abs(p.Value)/100 || math.Abs(p.Value-x) < off*math.Abs(x) {
 			continue
 		}
 		text := fmt.Sprintf("%s %.3g for %.3g (±%.2g, %.1f %%)", p.Name, p.Value, x, (ci[1]-ci[0])/2, *p.Share)
@@ -561,13 +573,15 @@ func armSuite(t *testing.T, joints, seeds int, only func(k armKind) bool) (wrong
 		}
 		t.Logf("%s%-30s %d/%d held %d/%d wrong %v single %v%s", mark, kd.name, ident, seeds, held, of, bad, lone, reasons)
 	}
-	t.Logf("%d joints: confident wrong: %d of %d; with single ones %d; false alarms on clean ones: %d of %d", joints, wrong, trials, single, alarms, clean)
+	t.Logf("%d joints: confident wrong: %d of %d; with single ones %d; false alarms on clean ones: %d of %d", joints, wrong, trials, single,
+		alarms, clean)
 	return wrong, single, trials, alarms, clean
 }
 
 // No value of a machine is wrong with confidence; the whole suite is suite_soak_test.go.
 func TestSuiteOfMachines(t *testing.T) {
-	some := []string{"led", "held, half a sample late", "gain 1.1 the other way", "efficiency 0.9", "three wild positions", "torque 10 ms late", "Stribeck dip", "constant falls with current"}
+	some := []string{"led", "held, half a sample late", "gain 1.1 the other way", "efficiency 0.9", "three wild positions",
+		"torque 10 ms late", "Stribeck dip", "constant falls with current"}
 	wrong, _, trials, alarms, clean := armSuite(t, 2, 1, func(k armKind) bool { return slices.Contains(some, k.name) })
 	if wrong > 0 || alarms > 0 {
 		t.Errorf("%d of %d are wrong under the verdict identified, %d of %d clean ones are not identified", wrong, trials, alarms, clean)

@@ -8,9 +8,12 @@ import (
 // some kinds of records for methods that take longer.
 var some = []string{
 	"sines", "faster sines", "moves to and fro", "velocity recorded", "noisy force", "constant load",
-	"pauses", "coarse encoder", "force recorded 3 samples late", "force recorded 8 samples late", "force acts 4 ms later", "sensor of force clips, noisy",
-	"quadratic drag", "backlash at the sensor", "friction falls by a third", "cogging", "spring", "wrong sign of force", "one direction", "Stribeck dip",
-	"viscous by direction", "presliding", "force sensor drifts", "wild samples", "load changes halfway", "motor constant falls with current", "short record", "noise fed back",
+	"pauses", "coarse encoder", "force recorded 3 samples late", "force recorded 8 samples late", "force acts 4 ms later",
+	"sensor of force clips, noisy",
+	"quadratic drag", "backlash at the sensor", "friction falls by a third", "cogging", "spring", "wrong sign of force", "one direction",
+	"Stribeck dip",
+	"viscous by direction", "presliding", "force sensor drifts", "wild samples", "load changes halfway", "motor constant falls with current",
+	"short record", "noise fed back",
 	"brake on for a second", "slow filter on the position", "friction grows with position",
 }
 
@@ -27,7 +30,9 @@ func contact(b *bench) {
 
 func contactPlan(method ...Method) func(b *bench, p *Plan) {
 	return func(b *bench, p *Plan) {
-		*p = Plan{Methods: method, Seed: 1, Bristle: bristle.Options{}, Model: axis.Spec{Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
+		*p = Plan{Methods: method, Seed: 1, Bristle: bristle.Options{},
+			Model: axis.Spec{Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free,
+				Rotary: b.rotary}}
 	}
 }
 
@@ -38,13 +43,17 @@ var everyday = way{name: "regress", seconds: 10}
 var ways = []way{
 	{name: "weak", seconds: 10, plan: func(_ *bench, p *Plan) { p.Form = "weak" }},
 	{name: "lm in open loop", seconds: 4, kinds: some, prepare: func(b *bench) { b.sensors.Force = 0 }, plan: func(b *bench, p *Plan) {
-		*p = Plan{Methods: Chain{"regress", "lm"}, Regress: p.Regress, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
+		*p = Plan{Methods: Chain{"regress", "lm"}, Regress: p.Regress, Seed: 1,
+			Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free,
+				Rotary: b.rotary}}
 	}},
 	{name: "lm in the servo", seconds: 6, kinds: some, plan: func(b *bench, p *Plan) {
-		*p = Plan{Methods: Chain{"lm"}, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Servo, Output: axis.Command, Initial: axis.Measured, Rotary: b.rotary,
+		*p = Plan{Methods: Chain{"lm"}, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Servo,
+			Output: axis.Command, Initial: axis.Measured, Rotary: b.rotary,
 			Controller: &axis.Controller{Kp: b.kp, Kv: b.kv, Limit: b.limit, Gain: 1, Mean: 2}}}
 	}},
 	{name: "lugre", strict: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre")},
 	// a noise of 0.15·M is above the viscous force, 0.1·M: in 3000 rows it leaves sigma2 open by a tenth or more, whatever the method
-	{name: "lugre, kalman", slow: true, seconds: 3, longer: map[string]float64{"noisy force": 20}, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
+	{name: "lugre, kalman", slow: true, seconds: 3, longer: map[string]float64{"noisy force": 20}, kinds: some, prepare: contact,
+		plan: contactPlan("lugre", "kalman")},
 }

@@ -43,8 +43,9 @@ type SummaryRecord struct {
 
 // Summary is the result in short.
 func (r *Result) Summary() Summary {
-	s := Summary{Law: r.Model.Law, Methods: r.Chain, Verdict: r.Verdict, Reasons: append([]fit.Reason{}, r.Reasons...), Parameters: []SummaryParam{},
-		Fit: r.Explained(), Indistinct: r.Indistinct, Compute: r.Compute}
+	s := Summary{Law: r.Model.Law, Methods: r.Chain, Verdict: r.Verdict, Reasons: append([]fit.Reason{}, r.Reasons...),
+		Parameters: []SummaryParam{},
+		Fit:        r.Explained(), Indistinct: r.Indistinct, Compute: r.Compute}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if p.State() || p.Fixed && p.Value == 0 {

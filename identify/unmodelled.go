@@ -60,14 +60,14 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	r.lacking(effects, least)
 }
 
-// withoutUsualDrag leaves out the drag that the rows of a recorded force do not exclude: unless the motion has one speed only, they would show
-// as much of it as matters, and the intervals of short records would hold nothing but that.
+// withoutUsualDrag leaves out the drag that the rows of a recorded force do not exclude: unless the motion has one speed only, they would
+// show as much of it as matters, and the intervals of short records would hold nothing but that.
 func withoutUsualDrag(effects []fit.Effect) []fit.Effect {
 	return slices.DeleteFunc(effects, func(l fit.Effect) bool { return l.Expected && !l.OneSpeed && l.Kind == "drag" })
 }
 
-// lacking takes in what the model lacks; what every axis has a little of where as much of it as the motion allows moves a value by more than
-// the share least, or, where the motion has one speed, by more than any fault may.
+// lacking takes in what the model lacks; what every axis has a little of where as much of it as the motion allows moves a value by more
+// than the share least, or, where the motion has one speed, by more than any fault may.
 func (r *Result) lacking(effects []fit.Effect, least float64) {
 	for _, l := range effects {
 		share := least
@@ -237,10 +237,12 @@ func (r *Result) judgeUnmodelled(say sayer) {
 		p, ok := r.Param(l.Worst)
 		switch {
 		case ok && l.Possible:
-			say(code, fit.Remark, []string{l.Worst}, "%s: this motion does not exclude %s, with as much of which as it allows %s would be %.4g instead of %.4g %s; the intervals hold that. Record faster motion for narrower ones.",
+			say(code, fit.Remark, []string{l.Worst}, "%s: this motion does not exclude %s, with as much of which as it allows %s would be %.4g "+
+				"instead of %.4g %s; the intervals hold that. Record faster motion for narrower ones.",
 				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit))
 		case !ok && l.Share > worthSaying:
-			say(code, fit.Remark, nil, "%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind, l.What, l.Share, l.Advice)
+			say(code, fit.Remark, nil, "%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind,
+				l.What, l.Share, l.Advice)
 		case ok:
 			say(code, fit.Weaken, r.harmed(&l), "%s: the residual holds %s%s. With it in the model %s would be %.4g instead of %.4g %s. %s",
 				l.Kind, l.What, otherwise(l.Or), p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit), l.Advice)

@@ -78,7 +78,8 @@ func (r *Result) judgeAbsent(say sayer) {
 // judgeIndistinct asks whether the record tells parameters apart.
 func (r *Result) judgeIndistinct(say sayer) {
 	for _, in := range r.Indistinct {
-		if len(in.Names) == 1 && slices.ContainsFunc(r.Parameters, func(p Parameter) bool { return p.Name == in.Names[0] && p.weight >= priorAlone }) {
+		if len(in.Names) == 1 && slices.ContainsFunc(r.Parameters,
+			func(p Parameter) bool { return p.Name == in.Names[0] && p.weight >= priorAlone }) {
 			continue // its prior says it
 		}
 		names := strings.Join(in.Names, ", ")
@@ -189,7 +190,8 @@ func (g *graded) addWide(p *Parameter, certain *[2]float64) {
 	only := fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100*half/size)
 	switch {
 	case certain[0] <= 0 && certain[1] >= 0:
-		g.zero = append(g.zero, grade{p.Name, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, certain[0], certain[1], p.Unit)})
+		g.zero = append(g.zero, grade{p.Name, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, certain[0],
+			certain[1], p.Unit)})
 	case half > unknownWidth*size:
 		g.unknown = append(g.unknown, grade{p.Name, only})
 	case half > looseWidth*size:
@@ -231,12 +233,15 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		say(fit.Negative, fit.Reject, nil, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
 		return string(Rejected)
 	case kind == damping && p.Value+beyondDoubt**se < 0 && ci[1] < 0:
-		weak(fit.NegativeViscous, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one. Look for a force that the model lacks (gravity, a Stribeck dip, a late or saturated force), or for a wrong sign",
+		weak(fit.NegativeViscous, "%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no "+
+			"viscous one. Look for a force that the model lacks (gravity, a Stribeck dip, a late or saturated force), or for a wrong sign",
 			p.Name, p.Value, ci[0], ci[1], p.Unit)
 	case minor && zero && (name == "M" || strings.TrimRight(name, "12") == "J" && name != "J12"): // no axis is without inertia
-		weak(fit.NearZero, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
+		weak(fit.NearZero, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that "+
+			"are used", p.Name, ci[0], ci[1], p.Unit)
 	case fit.IsState(p.Name): // where a record begins: nothing to know about the axis
-	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.negligibleParams, p.Name): // zero is an answer, and so is what is near it
+	// zero is an answer, and so is what is near it
+	case fit.MayBeZero(p.Name) || kind == anySign || slices.Contains(r.negligibleParams, p.Name):
 		if half > looseWidth*r.scale(p) {
 			g.loose = append(g.loose, grade{p.Name, fmt.Sprintf("%s is known to ±%.2g %s only", p.Name, half, p.Unit)})
 			out = string(Weak)
@@ -252,7 +257,8 @@ func (r *Result) worth(p *Parameter, g *graded, say sayer) string {
 		}
 	}
 	if p.AtBound != "" && !fit.IsState(p.Name) && !slices.Contains(r.negligibleParams, p.Name) {
-		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
+		weak(fit.AtBound, "%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name,
+			p.AtBound, p.Value, p.Unit)
 	}
 	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Max(-p.shownMove[0], p.shownMove[1]) > h && !fit.IsState(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
@@ -287,9 +293,11 @@ func (r *Result) judgeStates(say sayer) {
 	}
 	switch {
 	case len(held) > 6:
-		say(fit.AtBound, fit.Weaken, held, "%d states such as %s are on their bounds: the motion does not begin where the record says, or the model bends it elsewhere", len(held), held[0])
+		say(fit.AtBound, fit.Weaken, held, "%d states such as %s are on their bounds: the motion does not begin where the record says, or the "+
+			"model bends it elsewhere", len(held), held[0])
 	case held != nil:
-		say(fit.AtBound, fit.Weaken, held, "%s on the bound: the motion does not begin where the record says, or the model bends it elsewhere; give wider bounds, or begin the record later", strings.Join(held, ", "))
+		say(fit.AtBound, fit.Weaken, held, "%s on the bound: the motion does not begin where the record says, or the model bends it elsewhere; "+
+			"give wider bounds, or begin the record later", strings.Join(held, ", "))
 	}
 }
 
@@ -334,10 +342,12 @@ func (r *Result) judgeAlternatives(say sayer) {
 			}
 		}
 		if p, ok := r.Param(worst); ok && s.Form {
-			say(fit.Forms, fit.Weaken, []string{worst}, "%s is %.4g %s instead of %.4g in %s, which weighs the same motion otherwise: the model lacks something in a part of the motion (slow rows, reversals). Leave slow rows out with min_velocity, or fit a law with a bristle",
+			say(fit.Forms, fit.Weaken, []string{worst}, "%s is %.4g %s instead of %.4g in %s, which weighs the same motion otherwise: the model "+
+				"lacks something in a part of the motion (slow rows, reversals). Leave slow rows out with min_velocity, or fit a law with a bristle",
 				worst, s.Values[worst], p.Unit, p.Value, s.What)
 		} else if ok {
-			say(fit.Alternative, fit.Weaken, []string{worst}, "%s is %.4g %s instead of %.4g with %s, which explains the record as well (%.4g instead of %.4g %s rms): its interval does not hold that",
+			say(fit.Alternative, fit.Weaken, []string{worst}, "%s is %.4g %s instead of %.4g with %s, which explains the record as well (%.4g "+
+				"instead of %.4g %s rms): its interval does not hold that",
 				worst, s.Values[worst], p.Unit, p.Value, s.What, s.RMS, r.Fit.RMS, s.Unit)
 		}
 	}
@@ -369,7 +379,8 @@ func (r *Result) judgeHalfCutoff(say sayer) {
 		if len(names) > 1 {
 			verb = "depend"
 		}
-		say(fit.FilterSets, fit.Weaken, names, "%s %s on the filter, %s: noise of the position or a lag of the force if the cutoff is high, lost motion if it is low; choose it where the values settle",
+		say(fit.FilterSets, fit.Weaken, names, "%s %s on the filter, %s: noise of the position or a lag of the force if the cutoff is high, "+
+			"lost motion if it is low; choose it where the values settle",
 			strings.Join(names, ", "), verb, worst)
 	}
 }

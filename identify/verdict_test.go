@@ -61,7 +61,8 @@ func TestVerdictNamesItsReason(t *testing.T) {
 	expect(t, "a clean record", regressed(t, s, swing(t, slide, 1, 0), nil), Identified, "")
 	expect(t, "wrong sign of the force", regressed(t, s, swing(t, func(q, v, a float64) float64 { return -slide(q, v, a) }, 0, 0), nil),
 		Rejected, "M is negative")
-	expect(t, "a spring that is not in the model", regressed(t, s, swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 4000*q }, 0, 0), nil),
+	expect(t, "a spring that is not in the model", regressed(t, s,
+		swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 4000*q }, 0, 0), nil),
 		Rejected, "does not describe these data")
 	expect(t, "drowned in noise", regressed(t, s, swing(t, slide, 1500, 0), nil), Rejected, "Fc")
 	falls := func(fv float64) *record.Record {
@@ -77,8 +78,10 @@ func TestVerdictNamesItsReason(t *testing.T) {
 func TestVerdictHearsValidation(t *testing.T) {
 	s, good := linear.DefaultSpec(), swing(t, slide, 1, 0)
 	expect(t, "the same slide again", regressed(t, s, good, swing(t, slide, 1, 1e-6)), Identified, "")
-	expect(t, "another slide", regressed(t, s, good, swing(t, func(q, v, a float64) float64 { return 3 * slide(q, v, a) }, 1, 0)), Rejected, "validation")
-	expect(t, "a heavier one", regressed(t, s, good, swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 2*a + 3*v }, 1, 0)), Weak, "points worse")
+	expect(t, "another slide", regressed(t, s, good, swing(t, func(q, v, a float64) float64 { return 3 * slide(q, v, a) }, 1, 0)), Rejected,
+		"validation")
+	expect(t, "a heavier one", regressed(t, s, good, swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 2*a + 3*v }, 1, 0)),
+		Weak, "points worse")
 }
 
 // A torque-controlled pendulum: the run ddp is fitted to 93 % by others; from the whole band the inertia differs between
@@ -105,7 +108,8 @@ func TestVerdictOnMeasuredPendulum(t *testing.T) {
 	expect(t, "the saturated run itself", regressed(t, s, bad, nil), Rejected, "does not describe these data")
 	s = linear.DefaultSpec()
 	s.Rotary, s.Terms = true, []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb, linear.GravitySin, linear.Offset}
-	expect(t, "a run with a viscous friction below zero", regressed(t, s, read("direct_collocation"), nil), Weak, "Fv is negative beyond doubt")
+	expect(t, "a run with a viscous friction below zero", regressed(t, s, read("direct_collocation"), nil), Weak,
+		"Fv is negative beyond doubt")
 }
 
 // A parameter that differs from piece to piece is not called identified because the rows are many.
@@ -121,7 +125,8 @@ func TestPiecesThatDisagreeAreNotIdentified(t *testing.T) {
 	if o.result == nil || o.verdict == Identified {
 		t.Fatalf("%s: %s", o.verdict, o.reason)
 	}
-	if p, _ := o.result.Param("Fc"); p.Worth == string(Identified) || p.CI == nil || p.CI[0] > 0.25*b.axis.Friction.Fc || p.CI[1] < 1.5*b.axis.Friction.Fc {
+	if p, _ := o.result.Param("Fc"); p.Worth == string(Identified) || p.CI == nil || p.CI[0] > 0.25*b.axis.Friction.Fc ||
+		p.CI[1] < 1.5*b.axis.Friction.Fc {
 		t.Errorf("Fc = %.3g N, %s in %v: the pieces were made with 0.12 to 2.2 times %.3g", p.Value, p.Worth, p.CI, b.axis.Friction.Fc)
 	}
 }

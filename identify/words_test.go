@@ -48,7 +48,8 @@ func TestWordsGoByTheInterval(t *testing.T) {
 		half, share float64 // of a parameter that makes share % of the force
 		want        string
 		verdict     Verdict
-	}{{0.5, 3, "weakly identified", Identified}, {0.5, 5, "weakly identified", Weak}, {0.15, 50, "identified", Identified}, {1.5, 1, "weakly identified", Identified}} {
+	}{{0.5, 3, "weakly identified", Identified}, {0.5, 5, "weakly identified", Weak}, {0.15, 50, "identified", Identified},
+		{1.5, 1, "weakly identified", Identified}} {
 		r := judged(func(r *Result) {
 			p, se, share := &r.Parameters[0], c.half/2, c.share
 			p.Name, p.StdErr, p.CI95, p.Share = "Fv", &se, &[2]float64{1 - c.half, 1 + c.half}, &share
@@ -62,7 +63,9 @@ func TestWordsGoByTheInterval(t *testing.T) {
 // No parameter of a measured axis is called identified with an interval of more than a fifth.
 func TestWordsOfAMeasuredAxis(t *testing.T) {
 	recs, err := record.Read(peer.SharedRecord(t, "emps/emps_estimation.csv.gz"), record.Mapping{
-		Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "position_m"}, Force: record.Column{Name: "command_V", Scale: 35.15065188248547}, // N/V
+		// N/V
+		Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "position_m"},
+		Force: record.Column{Name: "command_V", Scale: 35.15065188248547},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +111,8 @@ func TestOneLevelOfForce(t *testing.T) {
 				}
 				truth := tr.truth[name]
 				if p.Worth == "identified" || p.CI[0] > truth || p.CI[1] < truth {
-					t.Errorf("%v, level %g of what is recorded: %s %.4g in %.4g for %.4g is %s: %v", w.methods, actual, name, p.Value, *p.CI, truth, p.Worth, o.result.Because())
+					t.Errorf("%v, level %g of what is recorded: %s %.4g in %.4g for %.4g is %s: %v", w.methods, actual, name, p.Value, *p.CI, truth,
+						p.Worth, o.result.Because())
 				}
 				if !strings.Contains(fmt.Sprint(p.Budget), "rounding of the force") {
 					t.Errorf("%v: %s: no rounding in %v", w.methods, name, p.Budget)

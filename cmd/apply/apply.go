@@ -79,7 +79,8 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	case r.Axis != "" && r.Axis != axis.Name:
 		return fail(report.Invalid, "%s is of the axis %s, not of %s", path, r.Axis, axis.Name)
 	case kind != axis.Kind:
-		return fail(report.Invalid, "%s is of a %s axis, and %s of %s is %s: its numbers have other units", path, kind, axis.Name, name, axis.Kind)
+		return fail(report.Invalid, "%s is of a %s axis, and %s of %s is %s: its numbers have other units", path, kind, axis.Name, name,
+			axis.Kind)
 	}
 	if r.Rig == "" {
 		fmt.Fprintf(stderr, "warning: %s does not say of which rig it is; it was made of %s\n", path, r.Data.File)
@@ -89,7 +90,8 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fail(report.Invalid, "%w", err)
 	}
-	c := change{Edit: schema.NewEdit(base), rig: rig, axis: axis, contact: contact, source: source(r, st.ModTime()), method: r.Chain[len(r.Chain)-1]}
+	c := change{Edit: schema.NewEdit(base), rig: rig, axis: axis, contact: contact, source: source(r, st.ModTime()),
+		method: r.Chain[len(r.Chain)-1]}
 	if why := axis.ZeroOfCurrent(); why != "" {
 		old := 0.0
 		if m := axis.Friction.Model; m != nil {
@@ -274,8 +276,8 @@ func (c *change) inertia() {
 	}
 }
 
-// verify tells that the changed rig uses the numbers of the result to all digits, and that nothing else has changed but, elsewhere, the plant of a
-// virtual rig that takes what it does not have from the axis.
+// verify tells that the changed rig uses the numbers of the result to all digits, and that nothing else has changed but, elsewhere, the
+// plant of a virtual rig that takes what it does not have from the axis.
 func (c *change) verify(changed *configs.Config) (elsewhere bool, err error) {
 	i := slices.IndexFunc(changed.Axes, func(a configs.Axis) bool { return a.Name == c.axis.Name })
 	axis := &changed.Axes[i]

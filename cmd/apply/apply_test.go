@@ -26,7 +26,8 @@ type par struct {
 
 // made is a result of a rotary axis of the demo, as hil identify -o writes it.
 func made(law string, pars ...par) identify.Identification {
-	r := &fits.Result{Verdict: fits.Identified, Chain: fits.Chain{"lugre", "kalman"}, Stages: []fits.Stage{{}}, Data: record.Info{File: "runs/a/run.mcap", SHA256: "0123456789abcdef"},
+	r := &fits.Result{Verdict: fits.Identified, Chain: fits.Chain{"lugre", "kalman"}, Stages: []fits.Stage{{}},
+		Data:  record.Info{File: "runs/a/run.mcap", SHA256: "0123456789abcdef"},
 		Model: fits.Subject{Rotary: true, Law: law}}
 	for _, p := range pars {
 		q := fits.Parameter{Estimate: fit.Estimate{Name: p.name, Value: p.value}, Fixed: p.err == 0, Worth: "known"}
@@ -40,8 +41,10 @@ func made(law string, pars ...par) identify.Identification {
 
 // lugre is a result with every digit of its numbers used.
 func lugre() identify.Identification {
-	return made("lugre", par{"J", 7.012345678901234e-05, 1.1e-7}, par{"sigma0", 10.893285424069090, 0.068}, par{"sigma1", 0.01755791819531661, 6.5e-4},
-		par{"sigma2", 1.5074308846009307e-4, 2.3e-6}, par{"Fc", 0.014947006301293175, 1.9e-5}, par{"Fs", 0.021319642070514018, 3.3e-4}, par{"vs", 0.49185613580990695, 0.012},
+	return made("lugre", par{"J", 7.012345678901234e-05, 1.1e-7}, par{"sigma0", 10.893285424069090, 0.068},
+		par{"sigma1", 0.01755791819531661, 6.5e-4},
+		par{"sigma2", 1.5074308846009307e-4, 2.3e-6}, par{"Fc", 0.014947006301293175, 1.9e-5}, par{"Fs", 0.021319642070514018, 3.3e-4},
+		par{"vs", 0.49185613580990695, 0.012},
 		par{"offset", 4.155614096675244e-4, 9.5e-6}, par{"vd", 0.3, 0})
 }
 
@@ -151,11 +154,18 @@ func TestApplyOtherLaws(t *testing.T) {
 		law  string
 		want map[string]float64
 	}{
-		{"by direction", made("stribeck-tustin", par{"J", 7e-5, 1e-7}, par{"Fc+", 0.0151, 1e-5}, par{"Fc-", 0.0142, 1e-5}, par{"dFs", 0.005, 1e-5}, par{"Fv+", 1.6e-4, 1e-6}, par{"Fv-", 1.4e-4, 1e-6}, par{"vs", 0.4, 0.01}),
-			forward, "stribeck-tustin", map[string]float64{"Fc": 0.0151, "Fc.backward": 0.0142, "Fs": sum(0.0151, 0.005), "Fs.backward": sum(0.0142, 0.005), "Fv": 1.6e-4, "Fv.backward": 1.4e-4, "vs": 0.4}},
-		{"Coulomb and viscous", made("static-coulomb-viscous", par{"J", 8e-5, 1e-7}, par{"Fv", 1.5e-4, 1e-6}, par{"Fc", 0.015, 1e-5}), forward, "static-coulomb-viscous",
+		{"by direction", made("stribeck-tustin", par{"J", 7e-5, 1e-7}, par{"Fc+", 0.0151, 1e-5}, par{"Fc-", 0.0142, 1e-5},
+			par{"dFs", 0.005, 1e-5}, par{"Fv+", 1.6e-4, 1e-6}, par{"Fv-", 1.4e-4, 1e-6}, par{"vs", 0.4, 0.01}),
+			forward, "stribeck-tustin", map[string]float64{"Fc": 0.0151, "Fc.backward": 0.0142, "Fs": sum(0.0151, 0.005),
+				"Fs.backward": sum(0.0142, 0.005), "Fv": 1.6e-4, "Fv.backward": 1.4e-4, "vs": 0.4}},
+		{"Coulomb and viscous", made("static-coulomb-viscous", par{"J", 8e-5, 1e-7}, par{"Fv", 1.5e-4, 1e-6}, par{"Fc", 0.015, 1e-5}), forward,
+			"static-coulomb-viscous",
 			map[string]float64{"J": 8e-5, "Fc": 0.015, "Fs": 0.015, "Fv": 1.5e-4}},
-		{"a law in braces", lugre(), rigFile(t, "friction:                 # LuGre\n      law: lugre\n", "friction: {law: dahl, sigma0: 3 N·m/rad, Fc: 7 mN·m, exponent: 1, label: x}  # Dahl\n    unused:\n", "    unused:\n      sigma0: 11 N·m/rad\n      sigma1: 0.02 N·m·s/rad\n      sigma2: 1.5e-4 N·m·s/rad\n      Fc: 15 mN·m\n      Fs: 21 mN·m             # total break-away torque\n      vs: 0.5 rad/s\n      vd: 0.3 rad/s           # sigma1 fades with speed, which keeps the law passive\n", ""),
+		{"a law in braces", lugre(), rigFile(t, "friction:                 # LuGre\n      law: lugre\n",
+			"friction: {law: dahl, sigma0: 3 N·m/rad, Fc: 7 mN·m, exponent: 1, label: x}  # Dahl\n    unused:\n",
+			"    unused:\n      sigma0: 11 N·m/rad\n      sigma1: 0.02 N·m·s/rad\n      sigma2: 1.5e-4 N·m·s/rad\n      Fc: 15 mN·m\n      Fs: 21 "+
+				"mN·m             # total break-away torque\n      vs: 0.5 rad/s\n      vd: 0.3 rad/s           # sigma1 fades with speed, which "+
+				"keeps the law passive\n", ""),
 			"lugre", map[string]float64{"Fs": 0.021319642070514018, "vd": 0.3}},
 	} {
 		text, errs, err := applied(t, c.r, c.rig)
@@ -203,19 +213,28 @@ func TestApplyRefuses(t *testing.T) {
 		{"rejected", with(func(r *identify.Identification) {
 			r.Verdict, r.Reasons = fits.Rejected, []fit.Reason{fit.Against(fit.PoorFit, "nothing fits")}
 		}), demo, "rejected: nothing fits", report.Quality, nil},
-		{"not identifiable", with(func(r *identify.Identification) { r.Parameters[4].Worth = "not identifiable" }), demo, "Fc cannot be told from this record", report.Quality, nil},
+		{"not identifiable", with(func(r *identify.Identification) { r.Parameters[4].Worth = "not identifiable" }), demo,
+			"Fc cannot be told from this record", report.Quality, nil},
 		{"interrupted", with(func(r *identify.Identification) { r.Interrupted = true }), demo, "interrupted", report.Quality, nil},
-		{"half a law", made("lugre", par{"J", 7e-5, 1e-7}, par{"Fc", 0.015, 1e-5}), demo, "a law is one whole set of numbers", report.Invalid, nil},
-		{"another rig", with(func(r *identify.Identification) { r.Rig = "crane" }), demo, "is of the rig crane, and ../../configs/motor.yaml describes the rig motor", report.Invalid, nil},
-		{"another axis", with(func(r *identify.Identification) { r.Axis = "hoist" }), demo, "no axis hoist; there are shaft", report.Invalid, nil},
-		{"another axis, asked for", with(func(r *identify.Identification) { r.Axis, r.Rig = "hoist", "" }), demo, "is of the axis hoist, not of shaft", report.Invalid, func(f *Options) { f.axis = "shaft" }},
-		{"linear on rotary", with(func(r *identify.Identification) { r.Model.Rotary = false }), demo, "is of a linear axis, and shaft of ../../configs/motor.yaml is rotary", report.Invalid, nil},
-		{"a law that the observer cannot use", made("static-coulomb-viscous", par{"J", 8e-5, 1e-7}, par{"Fv", 1.5e-4, 1e-6}, par{"Fc", 0.015, 1e-5}), demo, "observer: static-coulomb-viscous does not yield", report.Invalid, nil},
+		{"half a law", made("lugre", par{"J", 7e-5, 1e-7}, par{"Fc", 0.015, 1e-5}), demo, "a law is one whole set of numbers", report.Invalid,
+			nil},
+		{"another rig", with(func(r *identify.Identification) { r.Rig = "crane" }), demo,
+			"is of the rig crane, and ../../configs/motor.yaml describes the rig motor", report.Invalid, nil},
+		{"another axis", with(func(r *identify.Identification) { r.Axis = "hoist" }), demo, "no axis hoist; there are shaft", report.Invalid,
+			nil},
+		{"another axis, asked for", with(func(r *identify.Identification) { r.Axis, r.Rig = "hoist", "" }), demo,
+			"is of the axis hoist, not of shaft", report.Invalid, func(f *Options) { f.axis = "shaft" }},
+		{"linear on rotary", with(func(r *identify.Identification) { r.Model.Rotary = false }), demo,
+			"is of a linear axis, and shaft of ../../configs/motor.yaml is rotary", report.Invalid, nil},
+		{"a law that the observer cannot use", made("static-coulomb-viscous", par{"J", 8e-5, 1e-7}, par{"Fv", 1.5e-4, 1e-6},
+			par{"Fc", 0.015, 1e-5}), demo, "observer: static-coulomb-viscous does not yield", report.Invalid, nil},
 		{"numbers of no rig", with(func(r *identify.Identification) { r.Parameters[0].Value = 2e6 }), demo, "J", report.Invalid, nil},
 		{"an existing file", lugre(), demo, "exists; --force writes over it", report.Usage, func(f *Options) { f.outputPath = existing }},
 		{"no rig file", lugre(), "", "name the rig file with --rig", report.Invalid, nil},
 		{"a rig file that is not there", lugre(), "none.yaml", "no such file", report.Invalid, nil},
-		{"anchors", with(func(r *identify.Identification) {}), rigFile(t, "    friction:                 # LuGre", "    friction: &law", "guard:\n  hold_time", "models:\n  laws:\n    kind: rival-laws\n    laws: [*law, {law: dahl, sigma0: 11, Fc: 15 mN·m, exponent: 1}]\nguard:\n  hold_time"),
+		{"anchors", with(func(r *identify.Identification) {}), rigFile(t, "    friction: "+
+			"                # LuGre", "    friction: &law", "guard:\n  hold_time", "models:\n  laws:\n    kind: rival-laws\n    laws: [*law, "+
+			"{law: dahl, sigma0: 11, Fc: 15 mN·m, exponent: 1}]\nguard:\n  hold_time"),
 			"other parts of the file take their numbers from this axis", report.Invalid, nil},
 	} {
 		more := c.more
@@ -238,7 +257,8 @@ func TestApplyRefuses(t *testing.T) {
 
 // A relative path in the rig file would lead elsewhere from another folder.
 func TestApplyKeepsPaths(t *testing.T) {
-	rig := rigFile(t, "  enabled: true\n  prefix: hil\n  listen: localhost:1883", "  enabled: true\n  prefix: hil\n  broker: ssl://lab:8883\n  ca: lab.pem\n  #", "commands: all", "#")
+	rig := rigFile(t, "  enabled: true\n  prefix: hil\n  listen: localhost:1883",
+		"  enabled: true\n  prefix: hil\n  broker: ssl://lab:8883\n  ca: lab.pem\n  #", "commands: all", "#")
 	if err := os.WriteFile(filepath.Join(filepath.Dir(rig), "lab.pem"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -270,12 +290,14 @@ func TestApplySays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, errs)
 	}
-	for _, want := range []string{"does not say of which rig it is; it was made of table.csv", "holds no inertia", "it takes the new numbers too"} {
+	for _, want := range []string{"does not say of which rig it is; it was made of table.csv", "holds no inertia",
+		"it takes the new numbers too"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not said\n%s", want, errs)
 		}
 	}
-	if !strings.Contains(text, "axes.shaft.friction.Fc: 0.015 → 0.014947 N·m") || !strings.Contains(text, "config") && !strings.Contains(text, "check "+out) {
+	if !strings.Contains(text, "axes.shaft.friction.Fc: 0.015 → 0.014947 N·m") || !strings.Contains(text, "config") &&
+		!strings.Contains(text, "check "+out) {
 		t.Error(text)
 	}
 	if st, err := os.Stat(out); err != nil || st.Size() == 0 {

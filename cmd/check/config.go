@@ -34,7 +34,8 @@ func Schema(out io.Writer, kind string) error {
 	case "identify-response":
 		defaults = configs.DefaultResponseFit()
 	default:
-		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator, identify-ball, identify-machine or identify-response", kind))
+		return report.ExitWith(report.Usage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify, study, machine, "+
+			"simulate-ball, simulate-manipulator, identify-ball, identify-machine or identify-response", kind))
 	}
 	text, err := schema.JSON("hil "+kind+" file", defaults)
 	if err != nil {

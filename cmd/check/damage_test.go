@@ -20,7 +20,8 @@ import (
 var damages = []struct {
 	name string
 	to   any
-}{{"null", nil}, {"an empty list", []any{}}, {"an empty map", yaml.MapSlice{}}, {"empty", ""}, {"a word", "word"}, {"negative", -1}, {"huge", 1e300}}
+}{{"null", nil}, {"an empty list", []any{}}, {"an empty map", yaml.MapSlice{}}, {"empty", ""}, {"a word", "word"}, {"negative", -1},
+	{"huge", 1e300}}
 
 // damaged is a version of a file with one thing in it changed.
 type damaged struct {
@@ -104,7 +105,8 @@ func TestDamagedExamplesAreAnswered(t *testing.T) {
 		}
 		rig := configs.KindOf(path) == configs.RigFile
 		for _, d := range damagedVersions(v, "") {
-			if n++; n%every != 0 && !(rig && strings.HasSuffix(d.what, "left out") && strings.Count(d.what, ".") <= 3 && !strings.Contains(d.what, "[")) {
+			if n++; n%every != 0 && !(rig && strings.HasSuffix(d.what, "left out") && strings.Count(d.what, ".") <= 3 &&
+				!strings.Contains(d.what, "[")) {
 				continue
 			}
 			text, err := yaml.Marshal(d.file)

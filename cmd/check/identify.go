@@ -89,7 +89,8 @@ func modelText(m *configs.IdentifyModel) string {
 	}
 	parts = append(parts, m.Terms...)
 	drive := [...]string{
-		axis.Force: "under the recorded force", axis.Spring: "drawn over a spring by the reference", axis.Coast: "without a drive", axis.Servo: "in its controller, on the reference",
+		axis.Force: "under the recorded force", axis.Spring: "drawn over a spring by the reference", axis.Coast: "without a drive",
+		axis.Servo: "in its controller, on the reference",
 	}[m.Drive]
 	return fmt.Sprintf("%s, %s, %s compared", strings.Join(parts, " and "), drive, m.Output)
 }

@@ -17,11 +17,13 @@ import (
 var takes = map[string][]configs.Kind{
 	"run": {configs.RigFile}, "rig": {configs.RigFile},
 	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile},
-	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
+	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.RunFile,
+		configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study": {configs.StudyFile}, "plan": {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
 	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile, configs.RobotFile},
-	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile, configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.StudyFile},
+	"check": {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile,
+		configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.StudyFile},
 }
 
 // kinds say what a file of a kind is, and what to do with it.
@@ -52,11 +54,13 @@ func Kinds(verb, path string, files []string) error {
 		}
 		st, missing := os.Stat(file)
 		switch {
-		case known && kind == configs.UnknownFile && slices.Contains(want, configs.RunFile) && (missing == nil && st.IsDir() || missing != nil && filepath.Ext(file) == ""):
+		case known && kind == configs.UnknownFile && slices.Contains(want, configs.RunFile) &&
+			(missing == nil && st.IsDir() || missing != nil && filepath.Ext(file) == ""):
 			return report.ExitWith(report.Invalid, fmt.Errorf("%s: no recording there; hil run makes one", file))
 		case !known || kind == configs.UnknownFile || slices.Contains(want, kind):
 		case kind == configs.NumbersFile && slices.Contains(want, configs.RunFile) && verb != "identify":
-			return report.ExitWith(report.Invalid, fmt.Errorf("%s is no recording: it holds columns of numbers; hil identify %[1]s says what it takes to fit them", file))
+			return report.ExitWith(report.Invalid, fmt.Errorf("%s is no recording: it holds columns of numbers; hil identify %[1]s says what it "+
+				"takes to fit them", file))
 		case kind == configs.NumbersFile:
 			return report.ExitWith(report.Invalid, errors.New(numbersNeed(file)))
 		default:

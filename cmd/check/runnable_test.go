@@ -168,7 +168,8 @@ func TestChecksOfARun(t *testing.T) {
 	for _, c := range []struct {
 		file, old, new, want string // "" is good, and runs
 	}{
-		{"motor.yaml", "        min_velocity: 1.5 rad/s", "        # min_velocity: 1.5 rad/s", "axes.shaft.estimator.rls.min_velocity is missing"},
+		{"motor.yaml", "        min_velocity: 1.5 rad/s", "        # min_velocity: 1.5 rad/s",
+			"axes.shaft.estimator.rls.min_velocity is missing"},
 		{"two-link.yaml", "inertia: 0.01 kg·m²", "inertia: 0 kg·m²", "inertia is missing: of the motor behind the gear"},
 		{"motor-tracker.yaml", "by: 8 ms", "by: 0 ms", ""},
 		{"motor.yaml", "    current: drive.motor.current\n", "", ""},

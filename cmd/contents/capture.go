@@ -138,7 +138,8 @@ func (d *description) print(w io.Writer) {
 		if g.Travel == 0 {
 			moves = "rest"
 		}
-		fmt.Fprintf(w, "\none body: %s\n  %d markers, up to %.4g mm apart, distances kept within %.2g mm, %s\n", strings.Join(g.Markers, ", "), len(g.Markers), 1e3*g.Size, 1e3*g.Scatter, moves)
+		fmt.Fprintf(w, "\none body: %s\n  %d markers, up to %.4g mm apart, distances kept within %.2g mm, %s\n", strings.Join(g.Markers, ", "),
+			len(g.Markers), 1e3*g.Size, 1e3*g.Scatter, moves)
 	}
 	if len(d.Analog) > 0 {
 		fmt.Fprintf(w, "\n%d analog channels\n", len(d.Analog))

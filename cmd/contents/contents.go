@@ -45,7 +45,8 @@ type Options struct {
 
 // Flags are those of hil import.
 func (f *Options) Flags(fl *pflag.FlagSet) {
-	fl.StringVarP(&f.outputPath, "output", "o", "", "write the paths of markers and bodies to this file, ending in .csv or .csv.gz, in SI; of a robot a machine file, ending in .yaml")
+	fl.StringVarP(&f.outputPath, "output", "o", "", "write the paths of markers and bodies to this file, ending in .csv or .csv.gz, in SI; "+
+		"of a robot a machine file, ending in .yaml")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
 	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	fl.StringVar(&f.rate, "rate", "", "frames per second, such as 200 Hz, in place of what the file says")
@@ -77,7 +78,8 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	numbers := !isRun && capture.FormatOf(path) == "" && configs.KindOf(path) == configs.NumbersFile
 	if isRun || numbers {
 		if f != (Options{asJSON: f.asJSON}) {
-			return report.ExitWith(report.Usage, fmt.Errorf("import: %s is no motion-capture recording: only --json is for it. hil export writes a recording of hil run as CSV", path))
+			return report.ExitWith(report.Usage, fmt.Errorf("import: %s is no motion-capture recording: only --json is for it. hil export writes "+
+				"a recording of hil run as CSV", path))
 		}
 		if isRun {
 			return showRun(path, f.asJSON, stdout)

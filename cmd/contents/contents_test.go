@@ -16,7 +16,8 @@ import (
 	"hilrig/identify/capture"
 )
 
-// trcFile is a body of four markers, in mm, that slides along x for 40 frames at 100 Hz and is hidden for four of them; lengths times scale.
+// trcFile is a body of four markers, in mm, that slides along x for 40 frames at 100 Hz and is hidden for four of them; lengths times
+// scale.
 func trcFile(t *testing.T, dir, name string, scale float64, left bool) string {
 	t.Helper()
 	var b strings.Builder
@@ -65,7 +66,8 @@ func TestImportShowsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"trc, 40 frames at 100 Hz, 0.39 s from frame 1, lengths in mm", "4 markers", "1.0 … 196.0", "one body: a, b, c, d", "4 markers, up to 71.28 mm apart"} {
+	for _, want := range []string{"trc, 40 frames at 100 Hz, 0.39 s from frame 1, lengths in mm", "4 markers", "1.0 … 196.0",
+		"one body: a, b, c, d", "4 markers, up to 71.28 mm apart"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -85,7 +87,8 @@ func TestImportShowsWhatIsThere(t *testing.T) {
 // What is known of the body turns a doubt into an error.
 func TestImportComparesWithTheBody(t *testing.T) {
 	dir := t.TempDir()
-	good, metres, left := trcFile(t, dir, "good.trc", 1, false), trcFile(t, dir, "metres.trc", 0.001, false), trcFile(t, dir, "left.trc", 1, true)
+	good, metres, left := trcFile(t, dir, "good.trc", 1, false), trcFile(t, dir, "metres.trc", 0.001, false),
+		trcFile(t, dir, "left.trc", 1, true)
 	for _, c := range []struct {
 		path string
 		args []string
@@ -160,7 +163,8 @@ func TestImportOfATable(t *testing.T) {
 	if err := os.WriteFile(text, []byte("Dear Sir\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := imported(t, text); report.ExitCode(err) != report.Invalid || !strings.Contains(err.Error(), "no motion-capture recording") {
+	if _, _, err := imported(t, text); report.ExitCode(err) != report.Invalid ||
+		!strings.Contains(err.Error(), "no motion-capture recording") {
 		t.Error(err)
 	}
 }

@@ -49,7 +49,8 @@ func showRun(path string, asJSON bool, w io.Writer) error {
 	}
 	defer run.Close()
 	s := &run.Info.Schema
-	d := runContents{File: run.Path, Format: "recording of hil run", Run: run.Info.Run, Rig: s.Rig, Version: run.Info.Version, Start: run.Info.Start, Rate: s.Rate,
+	d := runContents{File: run.Path, Format: "recording of hil run", Run: run.Info.Run, Rig: s.Rig, Version: run.Info.Version,
+		Start: run.Info.Start, Rate: s.Rate,
 		Modes: map[string]int{}, Signals: []column{}, Doubts: []string{}}
 	for _, sig := range run.Samples(sink.SampleOptions{}).Signals() {
 		d.Signals = append(d.Signals, column{sig.Name, sig.Unit})
@@ -89,7 +90,8 @@ func showRun(path string, asJSON bool, w io.Writer) error {
 	}
 	next := "next: "
 	owners := run.Info.Schema.Owners
-	if len(owners) == 0 || slices.ContainsFunc(owners, func(o hil.Owner) bool { return o.Kind == hil.AxisOwner }) { // of a rig without an axis there is nothing to fit
+	// of a rig without an axis there is nothing to fit
+	if len(owners) == 0 || slices.ContainsFunc(owners, func(o hil.Owner) bool { return o.Kind == hil.AxisOwner }) {
 		next += "hil identify " + path + ", "
 	}
 	fmt.Fprintln(w, report.AsStarted(next+"hil export "+path+" -o out.csv"))

@@ -49,7 +49,8 @@ func TestImportOfARecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"recording of hil run of 2026-11-21T08:30:00Z on rig bench", "5 rows at 1000 Hz, 0.004 s", "drive.motor.angle  rad", "next: hil identify"} {
+	for _, want := range []string{"recording of hil run of 2026-11-21T08:30:00Z on rig bench", "5 rows at 1000 Hz, 0.004 s",
+		"drive.motor.angle  rad", "next: hil identify"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -59,7 +60,8 @@ func TestImportOfARecording(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(out), &d) != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if d.Rows != 5 || d.Modes[hil.Run.String()] != 3 || d.Duration != 0.004 || !slices.Contains(d.Signals, column{"drive.motor.angle", "rad"}) || len(d.Doubts) != 0 {
+	if d.Rows != 5 || d.Modes[hil.Run.String()] != 3 || d.Duration != 0.004 ||
+		!slices.Contains(d.Signals, column{"drive.motor.angle", "rad"}) || len(d.Doubts) != 0 {
 		t.Errorf("%+v", d)
 	}
 	if _, _, err := imported(t, dir, "-o", "x.csv"); report.ExitCode(err) != report.Usage || !strings.Contains(err.Error(), "hil export") {
@@ -71,7 +73,8 @@ func TestImportOfARecording(t *testing.T) {
 func TestImportOfAMATFile(t *testing.T) {
 	python := peer.Python(t, "scipy.io")
 	path := filepath.Join(t.TempDir(), "m.mat")
-	script := "import numpy, scipy.io, sys; scipy.io.savemat(sys.argv[1], {'t': numpy.arange(5.), 'pos': numpy.ones((5, 3)), 's': {'x': numpy.arange(5.)}})"
+	script := "import numpy, scipy.io, sys; scipy.io.savemat(sys.argv[1], {'t': numpy.arange(5.), 'pos': numpy.ones((5, 3)), 's': {'x': " +
+		"numpy.arange(5.)}})"
 	if out, err := exec.Command(python, "-c", script, path).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}

@@ -69,7 +69,8 @@ func (a *arrivals) answers(now device.Stats, at time.Duration) {
 	if n <= a.unanswered {
 		a.unanswered = n
 	} else if a.answersTold == 0 || at-a.answersTold >= time.Minute {
-		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "NO_REPLY", Text: fmt.Sprintf("%s since the start without a reply or refused: %s. Compare address, registers, speed and parity with the slave; one that does not answer is asked less often",
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "NO_REPLY", Text: fmt.Sprintf("%s since the start without a reply or refused: "+
+			"%s. Compare address, registers, speed and parity with the slave; one that does not answer is asked less often",
 			count(n, "question"), now.Trouble(a.turns))})
 		a.unanswered, a.answersTold = n, at
 	}
@@ -80,7 +81,8 @@ func (a *arrivals) restarts(now device.Stats, at time.Duration) {
 	if now.DeviceRestarts <= a.deviceRestarts {
 		a.deviceRestarts = now.DeviceRestarts
 	} else if a.begunTold == 0 || at-a.begunTold >= time.Minute {
-		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "RESTARTED", Text: fmt.Sprintf("%s began anew, %s, and was started again. Was its power cut, or does another program reset it?",
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "RESTARTED", Text: fmt.Sprintf("%s began anew, %s, and was started again. Was "+
+			"its power cut, or does another program reset it?",
 			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.DeviceRestarts-a.deviceRestarts, "time"), "1 time", "once", 1))})
 		a.deviceRestarts, a.begunTold = now.DeviceRestarts, at
 	}
@@ -93,7 +95,8 @@ func (a *arrivals) commands(now device.Stats, at time.Duration) {
 		a.sentStats, a.sentAt, a.deaf = now, at, false
 	case at-a.sentAt >= time.Second && !a.deaf:
 		a.deaf = true
-		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_COMMANDS", Text: fmt.Sprintf("no command could be written to %s for a second (%d tried): the board does not read, or flow control holds the line. The drive may keep its last command",
+		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_COMMANDS", Text: fmt.Sprintf("no command could be written to %s for a "+
+			"second (%d tried): the board does not read, or flow control holds the line. The drive may keep its last command",
 			a.cfg.Devices[a.dev].Port, now.TxErrors-a.sentStats.TxErrors)})
 	}
 }
@@ -103,14 +106,17 @@ func (a *arrivals) clock(now device.Stats, at time.Duration) {
 	if now.ClockJumps <= a.jumps {
 		a.jumps = now.ClockJumps
 	} else if a.jumpsTold == 0 || at-a.jumpsTold >= time.Minute {
-		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s jumped, %s: it was set, the board started anew, or it runs at another rate than the file says. Ages of samples may be wrong until it is mapped again",
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s jumped, %s: it was set, the board "+
+			"started anew, or it runs at another rate than the file says. Ages of samples may be wrong until it is mapped again",
 			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.ClockJumps-a.jumps, "time"), "1 time", "once", 1))})
 		a.jumps, a.jumpsTold = now.ClockJumps, at
 	}
 	if now.ClockRates <= a.rates || now.DriftPPM != now.DriftPPM {
 		a.rates = min(a.rates, now.ClockRates)
 	} else if a.ratesTold == 0 || at-a.ratesTold >= time.Minute {
-		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s went over to another rate, %s: it runs %+.0f ppm against this computer's now. Until that was known its samples were dated by their arrival; a board whose crystal is good does so never",
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s went over to another rate, %s: it "+
+			"runs %+.0f ppm against this computer's now. Until that was known its samples were dated by their arrival; a board whose crystal is "+
+			"good does so never",
 			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.ClockRates-a.rates, "time"), "1 time", "once", 1), now.DriftPPM)})
 		a.rates, a.ratesTold = now.ClockRates, at
 	}
@@ -158,25 +164,34 @@ func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 		if a.cfg.Devices[a.dev].Protocol.Kind().Tracker {
 			break
 		}
-		return "no replies", fmt.Sprintf("%d bytes a second arrive, and no whole reply: %d with a wrong checksum; %s. Are the slaves at %d baud, with this parity and these addresses?", bytes, now.Malformed-last.Malformed, now.Trouble(a.turns), d.Baud)
+		return "no replies", fmt.Sprintf("%d bytes a second arrive, and no whole reply: %d with a wrong checksum; %s. Are the slaves at %d "+
+			"baud, with this parity and these addresses?", bytes, now.Malformed-last.Malformed, now.Trouble(a.turns), d.Baud)
 	case misfits > 0 && line && strings.Count(now.Line(), "·") > 2:
-		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?", now.Line(), d.Baud)
+		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?",
+			now.Line(), d.Baud)
 	case misfits > 0 && line && int(now.Width) != len(names):
-		return fmt.Sprint("columns ", now.Width), fmt.Sprintf("lines arrive with %s, the file has %d (%s): %q. Compare measure and line of the device with what the board sends", count(now.Width, "column"), len(names), table, now.Line())
+		return fmt.Sprint("columns ", now.Width), fmt.Sprintf("lines arrive with %s, the file has %d (%s): %q. Compare measure and line of the "+
+			"device with what the board sends", count(now.Width, "column"), len(names), table, now.Line())
 	case misfits > 0 && line:
-		return "words", fmt.Sprintf("lines arrive in which a column is no number: %q; the file has %s. Compare measure and line of the device with what the board sends", now.Line(), table)
+		return "words", fmt.Sprintf("lines arrive in which a column is no number: %q; the file has %s. Compare measure and line of the device "+
+			"with what the board sends", now.Line(), table)
 	case misfits > 0:
-		return fmt.Sprint("bytes ", now.Width), fmt.Sprintf("frames arrive whole, but with %s of data; those of the file have %d (%s). Compare measure of the device with the table of the board", count(now.Width, "byte"), a.cfg.Budget(d).Rx.Data, table)
+		return fmt.Sprint("bytes ", now.Width), fmt.Sprintf("frames arrive whole, but with %s of data; those of the file have %d (%s). Compare "+
+			"measure of the device with the table of the board", count(now.Width, "byte"), a.cfg.Budget(d).Rx.Data, table)
 	case now.Foreign > last.Foreign:
-		return "foreign", fmt.Sprintf("frames arrive that a host sends, not a board: %d in a second. Is this an echo, or the port of another hil?", now.Foreign-last.Foreign)
+		return "foreign", fmt.Sprintf("frames arrive that a host sends, not a board: %d in a second. Is this an echo, or the port of "+
+			"another hil?", now.Foreign-last.Foreign)
 	case line:
-		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the board at %d baud, and line.checksum as it sends?", bytes, now.Malformed-last.Malformed, now.Oversize-last.Oversize, d.Baud)
+		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the "+
+			"board at %d baud, and line.checksum as it sends?", bytes, now.Malformed-last.Malformed, now.Oversize-last.Oversize, d.Baud)
 	}
 	if k := d.Protocol.Kind(); k.Tracker {
-		return "no frames", fmt.Sprintf("%d bytes a second arrive, and no frame with a measurement of the file: %d with a wrong checksum; %s. Is the device at %d baud, and does it send what the file measures? hil decode --protocol %s shows what it sends",
+		return "no frames", fmt.Sprintf("%d bytes a second arrive, and no frame with a measurement of the file: %d with a wrong checksum; %s. "+
+			"Is the device at %d baud, and does it send what the file measures? hil decode --protocol %s shows what it sends",
 			bytes, now.Malformed-last.Malformed, now.Trouble(a.turns), d.Baud, d.Protocol)
 	}
-	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the board at %d baud, and does it speak the protocol link?", bytes, now.Malformed-last.Malformed, now.Oversize-last.Oversize, d.Baud)
+	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the "+
+		"board at %d baud, and does it speak the protocol link?", bytes, now.Malformed-last.Malformed, now.Oversize-last.Oversize, d.Baud)
 }
 
 // count is a number of things: "1 byte", "2 bytes".

@@ -78,9 +78,12 @@ func (a *arrivals) paced(now device.Stats, at time.Duration) {
 	}
 	p.reportedAt = at
 	name := a.cfg.Devices[a.dev].Name
-	text := fmt.Sprintf("%s sends %.4g frames per second, the file says %.4g. What is stale, the filter and the share of the line go by the file: set devices.%s.rate to what the board sends, or the board to what the file says", name, rate, p.declared, name)
+	text := fmt.Sprintf("%s sends %.4g frames per second, the file says %.4g. What is stale, the filter and the share of the line go by the "+
+		"file: set devices.%s.rate to what the board sends, or the board to what the file says", name, rate, p.declared, name)
 	if p.polled {
-		text = fmt.Sprintf("%s gives %.4g replies per second, the file asks for %.4g. What is stale and the filter go by the file: set devices.%s.rate to what the line and the slaves can do (hil check adds it up), or look for slaves that do not answer", name, rate, p.declared, name)
+		text = fmt.Sprintf("%s gives %.4g replies per second, the file asks for %.4g. What is stale and the filter go by the file: set "+
+			"devices.%s.rate to what the line and the slaves can do (hil check adds it up), or look for slaves that do not answer", name, rate,
+			p.declared, name)
 	}
 	a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "RATE", Text: text})
 }

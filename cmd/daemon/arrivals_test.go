@@ -94,9 +94,12 @@ func TestWhatArrivesInstead(t *testing.T) {
 		{"an echo", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Foreign: 40}, "frames arrive that a host sends"},
 		{"wrong speed", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40, Oversize: 2},
 			"800 bytes a second arrive, and no whole frame: 40 with a wrong checksum, 2 without an end. Is the board at 921600 baud"},
-		{"a column less", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "12.5\x01"), `lines arrive with 1 column, the file has 3 (t, motor.angle, motor.current): "12.5·"`},
-		{"bytes", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "\x01\x02\x7f4"), `what arrives is no text: "···4". Is the protocol link`},
-		{"a word", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 3}, "1;2,5;on"), `a column is no number: "1;2,5;on"; the file has t, motor.angle, motor.current`},
+		{"a column less", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "12.5\x01"),
+			`lines arrive with 1 column, the file has 3 (t, motor.angle, motor.current): "12.5·"`},
+		{"bytes", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "\x01\x02\x7f4"),
+			`what arrives is no text: "···4". Is the protocol link`},
+		{"a word", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 3}, "1;2,5;on"),
+			`a column is no number: "1;2,5;on"; the file has t, motor.angle, motor.current`},
 		{"a wrong checksum", line, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Malformed: 40},
 			"no whole line: 40 refused by their checksum"},
 	} {
@@ -111,7 +114,8 @@ func TestWhatArrivesInstead(t *testing.T) {
 		c.now.Malformed, c.now.Misfits, c.now.Foreign, c.now.Oversize = 2*c.now.Malformed, 2*c.now.Misfits, 2*c.now.Foreign, 2*c.now.Oversize
 		c.now.Frames += c.now.Frames - start.Frames
 		a.update(c.now, 2*time.Second) // the same again
-		if c.want == "" && told != nil || c.want != "" && (len(told) != 1 || !strings.HasPrefix(told[0], "NO_FRAMES ") || !strings.Contains(told[0], c.want)) {
+		if c.want == "" && told != nil || c.want != "" && (len(told) != 1 || !strings.HasPrefix(told[0], "NO_FRAMES ") ||
+			!strings.Contains(told[0], c.want)) {
 			t.Errorf("%s: %q, want %q", c.name, told, c.want)
 		}
 		if c.want != "" { // frames, and the trouble again

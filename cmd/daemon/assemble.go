@@ -18,13 +18,15 @@ import (
 
 // Handover is what the core must know beside the configuration.
 type Handover struct {
-	DryRun      bool     `json:"dry_run"`
-	Locked      bool     `json:"locked"` // arming is refused
-	RealTime    bool     `json:"real_time"`
-	Ports       []string `json:"ports"` // the ports to open, in the order of the devices; where the configuration says virtual, those of the rig
-	Plant       bool     `json:"plant"` // the rows are those of the virtual rig; ports are the links to make
-	CPU         int      `json:"cpu"`   // processor of the tick; −1: any
-	ReservedCPU int      `json:"free"`  // processor that everything but tick and sender leaves free: the tick's, unless something else is measured
+	DryRun   bool `json:"dry_run"`
+	Locked   bool `json:"locked"` // arming is refused
+	RealTime bool `json:"real_time"`
+	// the ports to open, in the order of the devices; where the configuration says virtual, those of the rig
+	Ports []string `json:"ports"`
+	Plant bool     `json:"plant"` // the rows are those of the virtual rig; ports are the links to make
+	CPU   int      `json:"cpu"`   // processor of the tick; −1: any
+	// processor that everything but tick and sender leaves free: the tick's, unless something else is measured
+	ReservedCPU int `json:"free"`
 }
 
 // packHandover puts it in front of the configuration, as one line of JSON.
@@ -175,7 +177,8 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: true})
 		}
 		for _, c := range d.Command {
-			spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: enable(d.Name + "." + c.Name)})
+			spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe,
+				Enable: enable(d.Name + "." + c.Name)})
 		}
 	}
 	for i := range cfg.Axes {

@@ -31,7 +31,8 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	}
 	out := hil.AxisSpec{Name: a.Name, Delay: a.Estimator.Delay, Command: in(spec.Cmd, a.Drive.Command), Limits: a.Guard,
 		Measured: [estimator.Quantities]int{estimator.Position: in(spec.Meas, a.Position), estimator.Velocity: in(spec.Meas, a.Velocity),
-			estimator.Current: in(spec.Meas, a.Current), estimator.Effort: in(spec.Meas, a.Effort), estimator.Voltage: in(spec.Meas, a.Drive.Applied)}}
+			estimator.Current: in(spec.Meas, a.Current), estimator.Effort: in(spec.Meas, a.Effort),
+			estimator.Voltage: in(spec.Meas, a.Drive.Applied)}}
 	motion := a.Reference.Spec
 	motion.Fade = 0 // begins with RUN, from where the axis is then
 	gen, err := reference.New(motion)
@@ -54,13 +55,15 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	}
 	told := measuredQuantities(a)
 	if out.Drive == plant.VoltageDrive {
-		out.Kalman = estimator.KalmanSpec{Motor: motor, Count: count, PositionNoise: e.PositionNoise, CurrentNoise: e.CurrentNoise, VelocityNoise: e.VelocityNoise,
+		out.Kalman = estimator.KalmanSpec{Motor: motor, Count: count, PositionNoise: e.PositionNoise, CurrentNoise: e.CurrentNoise,
+			VelocityNoise: e.VelocityNoise,
 			VelocityShare: e.VelocityShare, TorqueWalk: e.EffortWalk, VoltageNoise: e.VoltageNoise, TopSpeed: a.Guard.MaxSpeed}
 		if a.Current == "" {
 			out.Kalman.CurrentNoise = 1 // A  any number: no current comes
 		}
 	} else {
-		out.Mechanical = estimator.MechanicalSpec{Inertia: a.Inertia, Count: count, PositionNoise: e.PositionNoise, VelocityNoise: e.VelocityNoise, VelocityShare: e.VelocityShare,
+		out.Mechanical = estimator.MechanicalSpec{Inertia: a.Inertia, Count: count, PositionNoise: e.PositionNoise,
+			VelocityNoise: e.VelocityNoise, VelocityShare: e.VelocityShare,
 			EffortNoise: e.EffortNoise, Walk: e.EffortWalk, TopSpeed: a.Guard.MaxSpeed}
 		if a.Inertia == 0 {
 			out.Mechanical.Walk = e.AccelWalk
@@ -73,8 +76,9 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	if r := e.RLS; r.Enabled && (slices.Contains(told, estimator.Current) || slices.Contains(told, estimator.Effort)) {
 		out.Sampling.RLS = &estimator.RLSSpec{Dt: out.SamplePeriod, K: motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory,
 			Count: count}
-		asked := cfg.Devices[dev].Protocol.Kind().Asks                          // its commands wait for the line
-		if tick := 1 / cfg.Loop.Rate; out.SamplePeriod > rarely*tick || asked { // it may take a command as it comes, or the newest at any phase of its sampling period
+		asked := cfg.Devices[dev].Protocol.Kind().Asks // its commands wait for the line
+		// it may take a command as it comes, or the newest at any phase of its sampling period
+		if tick := 1 / cfg.Loop.Rate; out.SamplePeriod > rarely*tick || asked {
 			out.Sampling.FreeTiming = true
 		}
 	}

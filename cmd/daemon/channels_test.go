@@ -42,7 +42,8 @@ func TestChannelsOfADryRun(t *testing.T) {
 	}
 	first, second := rows(0, 1001), rows(1001, 2001)
 	for name, want := range map[string][2]string{
-		"up":      {`(1\.9|2\.0)\d+ A +1000 Hz +250µs +0\.0(09[6-9]|10[0-4]?|1) A +0 % +up, \+(1\.9|2)\S* A`, `(3\.9|4\.0)\d+ A +1000 Hz +250µs .* up, \+(1\.9|2)\S* A`},
+		"up": {`(1\.9|2\.0)\d+ A +1000 Hz +250µs +0\.0(09[6-9]|10[0-4]?|1) A +0 % +up, \+(1\.9|2)\S* A`,
+			`(3\.9|4\.0)\d+ A +1000 Hz +250µs .* up, \+(1\.9|2)\S* A`},
 		"down":    {`-2 A +1000 Hz +250µs +\S+ A +0 % +down, -2 A`, `-4 A +1000 Hz .* down, -2 A`},
 		"noisy":   {`\S+ A +1000 Hz +250µs +0\.(09[6-9]|10[0-4]?|1) A +0 % +still`, `1000 Hz .* still`},
 		"held":    {`7 A +1000 Hz +250µs +0 A +100 % +still`, `7 A +1000 Hz +250µs +0 A +100 % +still`},

@@ -64,7 +64,8 @@ func (e *nearEnd) Poll(_ int64, y []float64) (fresh hil.Fresh) {
 }
 
 func newEnd(meas, cmd []hil.Channel) *nearEnd {
-	return &nearEnd{meas: hil.Signals(meas), cmd: hil.Signals(cmd), sent: make([]float64, len(cmd)), from: make([]int, len(meas)), every: make([]int, len(meas)), count: make([]float64, len(meas))}
+	return &nearEnd{meas: hil.Signals(meas), cmd: hil.Signals(cmd), sent: make([]float64, len(cmd)), from: make([]int, len(meas)),
+		every: make([]int, len(meas)), count: make([]float64, len(meas))}
 }
 
 // orders is the outside of a loop; it keeps the newest row.

@@ -31,7 +31,8 @@ func Export(ctx context.Context, path string, f ExportOptions, stdout, stderr io
 	case f.Output == "":
 		return report.ExitWith(report.Usage, errors.New("export: say where to: -o FILE.csv, or -o - for standard output"))
 	case f.Output != "-" && strings.ToLower(filepath.Ext(f.Output)) != ".csv":
-		return report.ExitWith(report.Usage, fmt.Errorf("export: %s: only .csv can be written so far (the recording itself, run.mcap, opens in Foxglove, Lichtblick and PlotJuggler)", f.Output))
+		return report.ExitWith(report.Usage, fmt.Errorf("export: %s: only .csv can be written so far (the recording itself, run.mcap, opens in "+
+			"Foxglove, Lichtblick and PlotJuggler)", f.Output))
 	case f.Decimate < 1:
 		return report.ExitWith(report.Usage, fmt.Errorf("export: --decimate %d, want 1 or more", f.Decimate))
 	case !(f.StartTime >= 0) || f.EndTime != 0 && !(f.EndTime > f.StartTime):

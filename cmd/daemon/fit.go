@@ -424,7 +424,8 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 	}
 	if err := json.Unmarshal([]byte(out.String()), &r); err != nil || len(r.Stages) == 0 {
 		if text, check := strings.CutPrefix(strings.Join(words, " "), "hil: validation: "); check {
-			return nil, fmt.Errorf("the %g s before the window cannot check the fit: they hold too little motion, or the drive was off for a part of them; try again, or take a longer window (%s)", j.check(), text)
+			return nil, fmt.Errorf("the %g s before the window cannot check the fit: they hold too little motion, or the drive was off for a part "+
+				"of them; try again, or take a longer window (%s)", j.check(), text)
 		}
 		return nil, errors.New(strings.TrimPrefix(cmp.Or(strings.Join(words, " "), fmt.Sprint("the fit ended without a word: ", code)), "hil: "))
 	}

@@ -24,8 +24,9 @@ type replacedModel struct {
 }
 
 const (
-	maxReplacedModels = 16       // accepted models that can be gone back from
-	resultAge         = 30 * 60. // s  from the end of a record after which its numbers are those of another day: an axis warms up, wears in and is oiled
+	maxReplacedModels = 16 // accepted models that can be gone back from
+	// s  from the end of a record after which its numbers are those of another day: an axis warms up, wears in and is oiled
+	resultAge = 30 * 60.
 )
 
 // record is the part of the run that a result was found in, and what has become of the run since.
@@ -65,7 +66,8 @@ func refusals(r *identify.Result, rec record) (why []string) {
 		why = append(why, fmt.Sprintf("its record is %.0f min old, and %.0f min are the most: fit again", age/60, resultAge/60))
 	}
 	if b := rec.broken; b.cause != "" && b.time >= rec.startTime {
-		why = append(why, fmt.Sprintf("%s at %.1f s of the run, after its record began (%.1f s): what is there now may be another rig; fit again", b.cause, b.time, rec.startTime))
+		why = append(why, fmt.Sprintf("%s at %.1f s of the run, after its record began (%.1f s): what is there now may be another rig; "+
+			"fit again", b.cause, b.time, rec.startTime))
 	}
 	return why
 }
@@ -276,7 +278,8 @@ func handover(a *configs.Axis, inForce *axis.Set, c *identify.Contact) (*axis.Se
 	}
 	far, err := farFrom(a, inForce, set)
 	if err == nil && far != nil {
-		err = fmt.Errorf("%s: taken for a mistake; look at the result, and write it into the file with hil config apply if it is right", strings.Join(far, "; "))
+		err = fmt.Errorf("%s: taken for a mistake; look at the result, and write it into the file with hil config apply if it is right",
+			strings.Join(far, "; "))
 	}
 	return set, err
 }

@@ -19,7 +19,8 @@ func foundResult(times float64) *identify.Result {
 	r := &identify.Result{Verdict: identify.Identified, Model: identify.Subject{Rotary: true, Law: "lugre"}}
 	add := func(name string, v float64) {
 		se, ci := 0.01*v, [2]float64{0.98 * v, 1.02 * v}
-		r.Parameters = append(r.Parameters, identify.Parameter{Estimate: fit.Estimate{Name: name, Value: v}, Error: &se, CI: &ci, Worth: string(identify.Identified)})
+		r.Parameters = append(r.Parameters, identify.Parameter{Estimate: fit.Estimate{Name: name, Value: v}, Error: &se, CI: &ci,
+			Worth: string(identify.Identified)})
 	}
 	for name, v := range friction.Values(configs.Demo().Axes[0].Friction.Model) {
 		if name != "offset" && name != "N0" {
@@ -70,20 +71,28 @@ func TestRefusals(t *testing.T) {
 			r.Verdict, r.Reasons = identify.Rejected, []fit.Reason{fit.Against(fit.PoorFit, "poor fit")}
 			return r
 		}(), good, []string{"rejected: poor fit"}},
-		{"not to be told from zero", withParam(foundResult(1), "vs", weak(-0.1, 1, string(identify.Weak))), good, []string{"vs cannot be told from zero"}},
-		{"zero at the edge of the interval", withParam(foundResult(1), "vs", weak(0, 1, string(identify.Weak))), good, []string{"vs cannot be told from zero"}},
-		{"… and of the other one", withParam(foundResult(1), "vs", weak(-1, 0, string(identify.Weak))), good, []string{"vs cannot be told from zero"}},
+		{"not to be told from zero", withParam(foundResult(1), "vs", weak(-0.1, 1, string(identify.Weak))), good,
+			[]string{"vs cannot be told from zero"}},
+		{"zero at the edge of the interval", withParam(foundResult(1), "vs", weak(0, 1, string(identify.Weak))), good,
+			[]string{"vs cannot be told from zero"}},
+		{"… and of the other one", withParam(foundResult(1), "vs", weak(-1, 0, string(identify.Weak))), good,
+			[]string{"vs cannot be told from zero"}},
 		{"weak, but not zero", withParam(foundResult(1), "vs", weak(0.01, 1, string(identify.Weak))), good, nil},
 		{"zero, which is an answer", withParam(foundResult(1), "sigma2", weak(-1e-5, 1e-4, string(identify.Identified))), good, nil},
-		{"on its bound", withParam(foundResult(1), "vs", func(p *identify.Parameter) { p.AtBound, p.Worth = "upper", string(identify.Weak) }), good, []string{"vs is on its upper bound"}},
+		{"on its bound", withParam(foundResult(1), "vs", func(p *identify.Parameter) { p.AtBound, p.Worth = "upper", string(identify.Weak) }),
+			good, []string{"vs is on its upper bound"}},
 		{"half an hour old", foundResult(1), at(func(r *record) { r.newestTime = r.endTime + 1800 }), nil},
 		{"older", foundResult(1), at(func(r *record) { r.newestTime = r.endTime + 1800.1 }), []string{"30 min old"}},
-		{"the port went in the record", foundResult(1), at(func(r *record) { r.broken = interrupted{110, "the port was away"} }), []string{"the port was away at 110.0 s"}},
-		{"… after it", foundResult(1), at(func(r *record) { r.broken = interrupted{125, "the core was started anew"} }), []string{"the core was started anew at 125.0 s"}},
-		{"… as it began", foundResult(1), at(func(r *record) { r.broken = interrupted{100, "the port was away"} }), []string{"the port was away"}},
+		{"the port went in the record", foundResult(1), at(func(r *record) { r.broken = interrupted{110, "the port was away"} }),
+			[]string{"the port was away at 110.0 s"}},
+		{"… after it", foundResult(1), at(func(r *record) { r.broken = interrupted{125, "the core was started anew"} }),
+			[]string{"the core was started anew at 125.0 s"}},
+		{"… as it began", foundResult(1), at(func(r *record) { r.broken = interrupted{100, "the port was away"} }),
+			[]string{"the port was away"}},
 		{"… before it", foundResult(1), at(func(r *record) { r.broken = interrupted{99.9, "the port was away"} }), nil},
 		{"everything", withParam(foundResult(1), "vs", weak(-1, 1, string(identify.Weak))),
-			record{startTime: 1, endTime: 2, newestTime: 5000, broken: interrupted{3, "the port was away"}}, []string{"vs cannot", "83 min old", "the port was away"}},
+			record{startTime: 1, endTime: 2, newestTime: 5000, broken: interrupted{3, "the port was away"}},
+			[]string{"vs cannot", "83 min old", "the port was away"}},
 	} {
 		got := refusals(c.r, c.rec)
 		text := strings.Join(got, "; ")
@@ -100,7 +109,8 @@ func TestRefusals(t *testing.T) {
 }
 
 // acceptBench is a fitter whose tick takes what it is given, or refuses it with words.
-func acceptBench(t *testing.T) (f *fitter, refuse *string, accept func(id string) hil.Reply, rollback func() hil.Reply, inForce func() *axis.Set) {
+func acceptBench(t *testing.T) (f *fitter, refuse *string, accept func(id string) hil.Reply, rollback func() hil.Reply,
+	inForce func() *axis.Set) {
 	t.Helper()
 	cfg := configs.Demo()
 	a, err := Assemble(cfg, Handover{DryRun: true})

@@ -44,7 +44,8 @@ func TestHandover(t *testing.T) {
 		{"2.9 times the inertia", inForce, contact(func(c *identify.Contact) { c.Inertia *= 2.9 }), ""},
 		{"3.1 times the inertia", inForce, contact(func(c *identify.Contact) { c.Inertia *= 3.1 }), "the inertia"},
 		{"a third of the inertia less", inForce, contact(func(c *identify.Contact) { c.Inertia /= 3.1 }), "the inertia"},
-		{"inertia against an accepted one", &axis.Set{Law: inForce.Law, Params: inForce.Params, Motor: map[string]float64{"J": 2e-4}}, contact(func(c *identify.Contact) { c.Inertia = 5e-4 }), ""},
+		{"inertia against an accepted one", &axis.Set{Law: inForce.Law, Params: inForce.Params, Motor: map[string]float64{"J": 2e-4}},
+			contact(func(c *identify.Contact) { c.Inertia = 5e-4 }), ""},
 		{"no inertia", inForce, contact(func(c *identify.Contact) { c.Inertia = 0 }), ""},
 		{"a linear axis", inForce, contact(func(c *identify.Contact) { c.Rotary = false }), "linear axis"},
 		{"an axis without a law", nil, contact(func(*identify.Contact) {}), "no friction law"},
@@ -58,7 +59,8 @@ func TestHandover(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if law, err := friction.Build(set.Law, set.Params); err != nil || !maps.Equal(friction.Values(law), c.c.Params) || set.Motor["J"] != c.c.Inertia {
+		if law, err := friction.Build(set.Law, set.Params); err != nil || !maps.Equal(friction.Values(law), c.c.Params) ||
+			set.Motor["J"] != c.c.Inertia {
 			t.Errorf("%s: %+v %v", c.name, set, err)
 		}
 		if set.Params["offset"] != 0 {

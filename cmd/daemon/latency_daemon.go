@@ -57,7 +57,8 @@ func startDaemon(o LatencyOptions, dir string, reference bool) (*running, error)
 	if reference {
 		cpu = (o.Cpu + 1) % runtime.NumCPU()
 	}
-	args := []string{"run", "--ready-line", "--quiet", "--rate", fmt.Sprintf("%g Hz", o.Rate), "--cpu", fmt.Sprint(cpu), "--keep-off", fmt.Sprint(o.Cpu),
+	args := []string{"run", "--ready-line", "--quiet", "--rate", fmt.Sprintf("%g Hz", o.Rate), "--cpu", fmt.Sprint(cpu), "--keep-off",
+		fmt.Sprint(o.Cpu),
 		"--record", dir, "--summary", dir + "/summary.json", "--web", "localhost:0", "--mqtt", "localhost:0"}
 	switch o.Load {
 	case "garbage":

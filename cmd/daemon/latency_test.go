@@ -45,7 +45,8 @@ func TestLatencyVerdict(t *testing.T) {
 
 // What cyclictest prints is read to the last sample: bins, overflows, comments.
 func TestParseCyclictest(t *testing.T) {
-	d := distribution(parseCyclictest("# /dev/cpu_dma_latency set to 0us\n# Histogram\n000010 000980\n000050 000010\n000200 000009\n# Total: 000000999\n# Histogram Overflows: 00001\n"))
+	d := distribution(parseCyclictest("# /dev/cpu_dma_latency set to 0us\n# Histogram\n000010 000980\n000050 000010\n000200 000009\n# " +
+		"Total: 000000999\n# Histogram Overflows: 00001\n"))
 	if d.N != 1000 || d.P50 != 10 || d.P99 != 50 || d.P999 != 200 || d.Max != histBins-1 {
 		t.Errorf("%+v", d)
 	}

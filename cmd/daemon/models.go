@@ -30,7 +30,8 @@ func modelSpec(cfg *configs.Config, m *configs.Model, measured []hil.Channel) hi
 	}
 	at := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == m.Axis })
 	a := &cfg.Axes[at]
-	s := &models.Spec{Axis: at, BrushKeys: m.BrushKeys, LawsKeys: m.LawsKeys, Laws: m.Rivals(), Resolution: cfg.Resolution(a), Effort: a.Unit("N·m")}
+	s := &models.Spec{Axis: at, BrushKeys: m.BrushKeys, LawsKeys: m.LawsKeys, Laws: m.Rivals(), Resolution: cfg.Resolution(a),
+		Effort: a.Unit("N·m")}
 	if m.Kind == models.SensorChoice {
 		s.Sensor = sensorSpec(cfg, m.Sensor, at, measured)
 	}

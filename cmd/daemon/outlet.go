@@ -40,7 +40,8 @@ func (d *services) outletLoop(ctx context.Context) {
 		switch {
 		case s.StuckTime > stuckAfter && !stuck:
 			stuck, since = true, time.Now().Add(-s.StuckTime)
-			say("warn", "LOG_STUCK", "nobody reads the log: a paused terminal, or a program behind a pipe that hangs. Its lines wait, up to 1 MB of them; further ones are dropped and counted. The rig runs on")
+			say("warn", "LOG_STUCK", "nobody reads the log: a paused terminal, or a program behind a pipe that hangs. Its lines wait, up to 1 MB "+
+				"of them; further ones are dropped and counted. The rig runs on")
 		case s.Err != nil && !failed:
 			failed, since = true, time.Now()
 			say("warn", "LOG_FAILED", fmt.Sprintf("the log cannot be written: %v. Lines are lost and counted; the rig runs on", s.Err))

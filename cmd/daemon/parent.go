@@ -23,7 +23,8 @@ func watchStarter(ctx context.Context, starter int, log *slog.Logger) {
 		defer p.Close()
 		every(ctx, parentEvery, func() {
 			if ctx.Err() == nil && p.Exited() {
-				log.Warn(fmt.Sprintf("the program that started this one (process %d) has ended: stopping. To let the rig run on without it, start with nohup, setsid or & (docs/realtime.md)", starter))
+				log.Warn(fmt.Sprintf("the program that started this one (process %d) has ended: stopping. To let the rig run on without it, start "+
+					"with nohup, setsid or & (docs/realtime.md)", starter))
 				endMyself()
 				<-ctx.Done()
 			}

@@ -51,7 +51,8 @@ func Replay(path string) (ReplayResult, error) {
 		return res, report.ExitWith(report.Invalid, err)
 	}
 	if !slices.Equal(a.Schema.Signals(), rec.Info.Schema.Signals()) {
-		return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: its rows are not those of the controller of its configuration: a virtual rig recorded them, or another version of the program (%s); hil export reads them", path, res.Version))
+		return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: its rows are not those of the controller of its configuration: a virtual "+
+			"rig recorded them, or another version of the program (%s); hil export reads them", path, res.Version))
 	}
 	blocks, err := rec.Params()
 	if err != nil {
@@ -64,7 +65,8 @@ func Replay(path string) (ReplayResult, error) {
 	for have {
 		epoch, last := ahead.Epoch, ahead.Seq-1
 		if ahead.Seq != 1 {
-			return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: the first rows of epoch %d are missing (it begins at tick %d): a replay needs the state from the start", path, epoch, ahead.Seq))
+			return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: the first rows of epoch %d are missing (it begins at tick %d): a replay "+
+				"needs the state from the start", path, epoch, ahead.Seq))
 		}
 		res.Epochs++
 		next := func(r *hil.Row) bool {
@@ -102,7 +104,8 @@ func Replay(path string) (ReplayResult, error) {
 		return res, report.ExitWith(report.Invalid, err)
 	}
 	if res.Gaps > 0 {
-		return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: %d rows are missing inside the recording; the controller's state cannot be repeated across a gap", path, res.Gaps))
+		return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: %d rows are missing inside the recording; the controller's state cannot be "+
+			"repeated across a gap", path, res.Gaps))
 	}
 	return res, nil
 }

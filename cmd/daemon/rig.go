@@ -305,7 +305,8 @@ func farEnds(cfg *configs.Config, place func(i int, o *device.FirmwareOptions)) 
 
 // truthChannels are the outputs of a machine as channels of a row.
 func truthChannels(cfg *configs.Config, m plant.Machine) (out []hil.Channel) {
-	roles := [plant.Outputs]hil.ChannelRole{hil.RolePosition, hil.RoleVelocity, hil.RoleCurrent, hil.RoleFriction, hil.RoleTemperature, hil.RoleEffort, hil.RoleCommand}
+	roles := [plant.Outputs]hil.ChannelRole{hil.RolePosition, hil.RoleVelocity, hil.RoleCurrent, hil.RoleFriction, hil.RoleTemperature,
+		hil.RoleEffort, hil.RoleCommand}
 	for i, s := range m.Layout().Outputs {
 		owner, _, _ := strings.Cut(s.Name, ".")
 		c := hil.Channel{Signal: s, Owner: owner}

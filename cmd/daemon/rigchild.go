@@ -49,7 +49,8 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 		return nil, err
 	}
 	r := &rigChild{dir: dir, exited: make(chan struct{})}
-	r.cmd = exec.Command(exe, "rig", file, "--bare", "--with-parent", "--sockets", dir, "--flood", fmt.Sprint(o.Flood), fmt.Sprintf("--no-rt=%v", o.NoRT || o.Single))
+	r.cmd = exec.Command(exe, "rig", file, "--bare", "--with-parent", "--sockets", dir, "--flood", fmt.Sprint(o.Flood),
+		fmt.Sprintf("--no-rt=%v", o.NoRT || o.Single))
 	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last
 	var errs strings.Builder
 	r.cmd.Stderr = &errs
@@ -82,10 +83,12 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 				continue
 			}
 			if news.MaxLateness > 0 {
-				tell("warn", "RIG_LATE", fmt.Sprintf("the virtual rig got no processor for %d ms and stood still: what its sensors lack then is this computer's doing. Stop other programs, or give hil real-time scheduling (docs/realtime.md)", news.MaxLateness))
+				tell("warn", "RIG_LATE", fmt.Sprintf("the virtual rig got no processor for %d ms and stood still: what its sensors lack then is this "+
+					"computer's doing. Stop other programs, or give hil real-time scheduling (docs/realtime.md)", news.MaxLateness))
 			}
 			if news.Lowered {
-				tell("warn", "RIG_SLOW", "the plant takes more processor time than there is: it goes on at ordinary priority, behind its time. Lower virtual.inner_rate or the rates of the devices")
+				tell("warn", "RIG_SLOW", "the plant takes more processor time than there is: it goes on at ordinary priority, behind its time. Lower "+
+					"virtual.inner_rate or the rates of the devices")
 			}
 		}
 		err := r.cmd.Wait()
@@ -102,7 +105,8 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("the virtual rig did not start: %s", strings.TrimSpace(errs.String())))
 	case <-time.After(10 * time.Second):
 		r.stop()
-		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("the virtual rig did not name its port within 10 s: %s", strings.TrimSpace(errs.String())))
+		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("the virtual rig did not name its port within 10 s: %s",
+			strings.TrimSpace(errs.String())))
 	case <-ctx.Done():
 		r.stop()
 		return nil, ctx.Err()

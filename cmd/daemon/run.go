@@ -136,12 +136,14 @@ func unlessInterrupted(err error, interrupted bool) error {
 const visitors = 0.5
 
 // play runs an assembly with its sinks until ctx ends. Without services it did not come so far.
-func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *eventBus, cfg *configs.Config, a *daemon.Assembly, hand Handover, ready ReadyLine, o RunOptions) (*services, error) {
+func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *eventBus, cfg *configs.Config, a *daemon.Assembly,
+	hand Handover, ready ReadyLine, o RunOptions) (*services, error) {
 	config, err := cfg.Redacted().Marshal() // recorded and handed to the core, neither of which needs a password
 	if err != nil {
 		return nil, err
 	}
-	info := hil.Info{Run: RunID(time.Now()), Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
+	info := hil.Info{Run: RunID(time.Now()), Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema,
+		Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
 
 	log := bus.log
 	// a panic beside the loop ends the run, the rig in its safe state

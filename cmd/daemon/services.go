@@ -68,7 +68,8 @@ func (d *services) open(ctx context.Context, ready *ReadyLine) error {
 	d.metrics = sink.NewMetrics(sink.MetricsOptions{Schema: &d.info.Schema, WarmUp: 200 * time.Millisecond, Link: d.link, Extra: d.losses})
 
 	if cfg.Record.Enabled {
-		rec, err := sink.NewRecorder(cfg.Record.Dir, *d.info, sink.RecorderOptions{Chunk: seconds(cfg.Record.Chunk), Event: func(e hil.Event) { logEvent(d.log, e) }})
+		rec, err := sink.NewRecorder(cfg.Record.Dir, *d.info,
+			sink.RecorderOptions{Chunk: seconds(cfg.Record.Chunk), Event: func(e hil.Event) { logEvent(d.log, e) }})
 		if err != nil {
 			return report.ExitWith(report.Invalid, err)
 		}
@@ -115,7 +116,8 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
 	}
 	if m.Broker == "" {
-		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Share: d.share, Log: d.log})
+		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator,
+			Share: d.share, Log: d.log})
 		if err != nil {
 			return report.ExitWith(report.Unavailable, err)
 		}
@@ -401,8 +403,9 @@ func linkMap(st *device.Stats) map[string]float64 {
 		"foreign": float64(st.Foreign), "gaps": float64(st.Gaps), "repeats": float64(st.Repeats), "restarts": float64(st.Restarts),
 		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "begun": float64(st.DeviceRestarts),
 		"age_us":    knownDuration(st.Age) / 1e3,
-		"tx_frames": float64(st.TxFrames), "tx_bytes": float64(st.TxBytes), "tx_errors": float64(st.TxErrors), "tx_dropped": float64(st.TxDropped),
-		"timeouts": float64(st.Timeouts), "late_replies": float64(st.LateReplies), "refusals": float64(st.Refusals),
+		"tx_frames": float64(st.TxFrames), "tx_bytes": float64(st.TxBytes), "tx_errors": float64(st.TxErrors),
+		"tx_dropped": float64(st.TxDropped),
+		"timeouts":   float64(st.Timeouts), "late_replies": float64(st.LateReplies), "refusals": float64(st.Refusals),
 		"commands_refused": float64(st.CommandsRefused), "commands_unanswered": float64(st.CommandsUnanswered),
 		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": knownDuration(st.Offset) / 1e3,
 		"clock_residual_p99_us": knownDuration(st.Residual) / 1e3,
@@ -487,7 +490,8 @@ func (d *services) finish(summary string) {
 	}
 	s := d.metrics.Summary()
 	if summary != "" {
-		data, err := json.Marshal(summaryFile{Summary: s, FIFO: d.fifo.Load(), RowsLost: d.sup.Load().LostRows(), Mode: d.sup.Load().Mode().String()})
+		data, err := json.Marshal(summaryFile{Summary: s, FIFO: d.fifo.Load(), RowsLost: d.sup.Load().LostRows(),
+			Mode: d.sup.Load().Mode().String()})
 		if err == nil {
 			err = os.WriteFile(summary, data, 0o644)
 		}
@@ -510,7 +514,8 @@ func (d *services) finish(summary string) {
 		if d.plant || len(d.cfg.Axes) == 0 || d.info.DryRun {
 			next = "hil export "
 		}
-		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next",
+			report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
 	}
 }
 

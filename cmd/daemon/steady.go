@@ -74,7 +74,8 @@ func frictionMap(law friction.Model, name string, inertia float64) map[string]fl
 		return map[string]float64{name: inertia}
 	}
 	level := law.Levels()
-	return map[string]float64{name: inertia, "Fv": law.Viscous(1), "Fc": (level.Sliding.Forward + level.Sliding.Backward) / 2, "offset": level.Offset}
+	return map[string]float64{name: inertia, "Fv": law.Viscous(1), "Fc": (level.Sliding.Forward + level.Sliding.Backward) / 2,
+		"offset": level.Offset}
 }
 
 // steadyCurve is the steady friction at speeds (SI of the axis) up to top, the largest of the axis, in both directions, rising; 0: it has

@@ -10,7 +10,8 @@ import (
 
 // counterText says what a decoder with a table counted.
 func counterText(c *wire.Counters) string {
-	return fmt.Sprintf("%d bad (checksum, length, columns), %d too long, %d missing by their number, %d restarts, %d repeats, %d not for this side; %d bytes are no frame",
+	return fmt.Sprintf("%d bad (checksum, length, columns), %d too long, %d missing by their number, %d restarts, %d repeats, %d not for "+
+		"this side; %d bytes are no frame",
 		c.Malformed, c.Oversize, c.Gaps, c.Restarts, c.Repeats, c.Foreign, c.Resync)
 }
 

@@ -58,7 +58,8 @@ func Protocols() (names []string) {
 
 // others are names by which a protocol is known too.
 var others = map[string]string{
-	"polaris": "ndi", "aurora": "ndi", "mti": "xsens", "xbus": "xsens", "mtdata2": "xsens", "vn100": "vectornav", "vn-100": "vectornav", "vn200": "vectornav",
+	"polaris": "ndi", "aurora": "ndi", "mti": "xsens", "xbus": "xsens", "mtdata2": "xsens", "vn100": "vectornav", "vn-100": "vectornav",
+	"vn200":   "vectornav",
 	"liberty": "polhemus", "patriot": "polhemus", "latus": "polhemus", "wit": "witmotion", "wt901": "witmotion", "jy901": "witmotion",
 	"bno080": "bno08x", "bno085": "bno08x", "bno086": "bno08x", "rvc": "bno08x", "bno08x-rvc": "bno08x", "uart-rvc": "bno08x",
 }
@@ -75,7 +76,8 @@ func Run(path string, o Options, stdin io.Reader, stdout, stderr io.Writer) erro
 		return err
 	}
 	if !slices.Contains(Forms(), o.form) {
-		return report.ExitWith(report.Usage, fmt.Errorf("decode: --input %q: %s", o.form, spelling.Hint(o.form, Forms(), "want "+strings.Join(Forms(), ", "))))
+		return report.ExitWith(report.Usage, fmt.Errorf("decode: --input %q: %s", o.form,
+			spelling.Hint(o.form, Forms(), "want "+strings.Join(Forms(), ", "))))
 	}
 	var raw []byte
 	if path == "-" {
@@ -154,7 +156,8 @@ func (o *Options) source() (source, error) {
 		return usage("--protocol is missing: one of %s; or --rig FILE --device NAME", strings.Join(Protocols(), ", "))
 	}
 	if !slices.Contains(Protocols(), o.protocol) {
-		return usage("--protocol %q: there is no such protocol; %s", o.protocol, spelling.Hint(o.protocol, Protocols(), "there are "+strings.Join(Protocols(), ", ")))
+		return usage("--protocol %q: there is no such protocol; %s", o.protocol,
+			spelling.Hint(o.protocol, Protocols(), "there are "+strings.Join(Protocols(), ", ")))
 	}
 	if (o.items != "" || o.length != "inch") && o.protocol != "polhemus" && o.protocol != "fastrak" {
 		return usage("--items and --length are for polhemus and fastrak, not for %s", o.protocol)

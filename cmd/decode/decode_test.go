@@ -56,10 +56,12 @@ func TestForms(t *testing.T) {
 	raw, _ := hex.DecodeString(strings.ReplaceAll(plain, " ", ""))
 	for _, in := range []string{
 		plain, strings.ToLower(plain) + "\n", strings.ReplaceAll(plain, " ", ""), "# data sheet\n" + plain + "\r\n",
-		"0x" + strings.ReplaceAll(plain, " ", ", 0x"), `\x` + strings.ReplaceAll(plain, " ", `\x`), strings.ReplaceAll(plain, " ", ":"), string(raw),
+		"0x" + strings.ReplaceAll(plain, " ", ", 0x"), `\x` + strings.ReplaceAll(plain, " ", `\x`), strings.ReplaceAll(plain, " ", ":"),
+		string(raw),
 	} {
 		lines, said, err := run(t, in, Options{protocol: "rvc"})
-		if err != nil || len(lines) != 1 || math.Abs(value(lines[0], "roll")-20.85*math.Pi/180) > 1e-12 || lines[0]["units"].(map[string]any)["a.x"] != "m/s²" {
+		if err != nil || len(lines) != 1 || math.Abs(value(lines[0], "roll")-20.85*math.Pi/180) > 1e-12 ||
+			lines[0]["units"].(map[string]any)["a.x"] != "m/s²" {
 			t.Errorf("%q: %v, %v; %s", in, lines, err, said)
 		}
 	}
@@ -71,7 +73,8 @@ func TestPieces(t *testing.T) {
 	if err != nil || len(lines) != 1 || lines[0]["at"] != 6.0 || lines[0]["bytes"] != 9.0 || lines[0]["frame"] != "OKAY" {
 		t.Errorf("%v %v", lines, err)
 	}
-	for _, want := range []string{"26 bytes (taken for binary), 1 frames; 2 bad", "17 bytes in 2 pieces", "bytes 0 to 5: 6e 6f 69 73 65 0d", "bytes 15 to 25: 4f 4b"} {
+	for _, want := range []string{"26 bytes (taken for binary), 1 frames; 2 bad", "17 bytes in 2 pieces", "bytes 0 to 5: 6e 6f 69 73 65 0d",
+		"bytes 15 to 25: 4f 4b"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in %s", want, said)
 		}
@@ -80,7 +83,8 @@ func TestPieces(t *testing.T) {
 
 // A text whose end was not copied is taken all the same, and counts as what it is.
 func TestEndLeftOut(t *testing.T) {
-	for protocol, in := range map[string]string{"ndi": "WARNING7423", "polaris": "030A0010B0010C001C254\n", "vn100": "$VNRRG,01,VN-200T-CR*31"} {
+	for protocol, in := range map[string]string{"ndi": "WARNING7423", "polaris": "030A0010B0010C001C254\n",
+		"vn100": "$VNRRG,01,VN-200T-CR*31"} {
 		lines, said, err := run(t, in, Options{protocol: protocol})
 		if err != nil || len(lines) != 1 || lines[0]["bytes"] != float64(len(in)) || !strings.Contains(said, " 0 bytes in 0 pieces") {
 			t.Errorf("%s: %v %v; %s", protocol, lines, err, said)
@@ -118,7 +122,8 @@ func TestRefused(t *testing.T) {
 func TestPolhemusByTheFile(t *testing.T) {
 	const record = "4c59014320002400e6e0030013291000c03cb6404c4028c0c93f7e3f0000803f000000000000000000000000"
 	lines, _, err := run(t, record, Options{rig: filepath.Join("..", "..", "configs", "trackers.yaml"), device: "liberty"})
-	if err != nil || len(lines) != 1 || value(lines[0], "count") != 254182 || value(lines[0], "q.w") != 1 || math.Abs(value(lines[0], "x")-5.694915771484375*0.0254) > 1e-12 {
+	if err != nil || len(lines) != 1 || value(lines[0], "count") != 254182 || value(lines[0], "q.w") != 1 ||
+		math.Abs(value(lines[0], "x")-5.694915771484375*0.0254) > 1e-12 {
 		t.Errorf("%v %v", lines, err)
 	}
 }
@@ -149,7 +154,8 @@ func TestLink(t *testing.T) {
 	if math.Abs(got-0.25) > math.Abs(p.Meas[0].Scale) || lines[1]["time"] != 0.005 || lines[1]["sequence"] != 1.0 {
 		t.Errorf("%v", lines[1])
 	}
-	if lines, _, err = run(t, string(b), Options{protocol: "link"}); err != nil || len(lines) != 3 || lines[2]["sequence"] != 2.0 || lines[2]["raw"] == "" {
+	if lines, _, err = run(t, string(b), Options{protocol: "link"}); err != nil || len(lines) != 3 || lines[2]["sequence"] != 2.0 ||
+		lines[2]["raw"] == "" {
 		t.Errorf("without a table: %v %v", lines, err)
 	}
 }
@@ -193,7 +199,8 @@ func TestModbus(t *testing.T) {
 		}
 	}
 	for count, other := range map[byte]bool{2: false, 1: true} {
-		lines, _, err = run(t, string(append(crc(17, 16, 0, 1, 0, 2, 4, 0, 10, 1, 2), crc(17, 16, 0, 1, 0, count)...)), Options{protocol: "modbus", form: "binary"})
+		lines, _, err = run(t, string(append(crc(17, 16, 0, 1, 0, 2, 4, 0, 10, 1, 2), crc(17, 16, 0, 1, 0, count)...)),
+			Options{protocol: "modbus", form: "binary"})
 		if err != nil || len(lines) != 2 || lines[1]["frame"] != "reply" || (lines[1]["reason"] != nil) != other {
 			t.Errorf("%d registers taken of 2: %v %v", count, lines, err)
 		}
@@ -210,7 +217,8 @@ func TestLine(t *testing.T) {
 func TestFile(t *testing.T) {
 	var out, errOut bytes.Buffer
 	o := Options{protocol: "xsens", form: "auto", length: "inch", pieces: 1}
-	if err := Run(filepath.Join("..", "..", "hil", "wire", "tracker", "testdata", "xsens1.bin"), o, os.Stdin, &out, &errOut); err != nil || strings.Count(out.String(), "\n") != 6 {
+	if err := Run(filepath.Join("..", "..", "hil", "wire", "tracker", "testdata", "xsens1.bin"), o, os.Stdin, &out, &errOut); err != nil ||
+		strings.Count(out.String(), "\n") != 6 {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	if err := Run("nowhere.bin", o, os.Stdin, &out, &errOut); report.ExitCode(err) != report.Invalid {

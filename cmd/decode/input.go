@@ -36,7 +36,8 @@ func fromHex(raw []byte) (out []byte, err error) {
 			}
 			if c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ':' || c == ';' {
 				if half {
-					return nil, fmt.Errorf("line %d, column %d: a single hexadecimal digit, want pairs; --input binary takes the bytes as they are", n+1, i)
+					return nil, fmt.Errorf("line %d, column %d: a single hexadecimal digit, want pairs; --input binary takes the bytes as they are", n+1,
+						i)
 				}
 				continue
 			}

@@ -90,7 +90,8 @@ func (s *trackerSource) decode(b []byte, w *writer) string {
 	s.d.End()
 	take(nil)
 	c := s.d.Counters()
-	text := fmt.Sprintf("%d bad (checksum), %d missing by their number, %d restarts, %d repeats, %d not understood; %d bytes in %d pieces are no frame",
+	text := fmt.Sprintf("%d bad (checksum), %d missing by their number, %d restarts, %d repeats, %d not understood; %d bytes in %d pieces "+
+		"are no frame",
 		c.Malformed, c.Gaps, c.Restarts, c.Repeats, c.Foreign, int(c.Resync)-extra, s.d.Resyncs())
 	return text
 }

@@ -46,7 +46,8 @@ func (f *file) Table() (t table) {
 	for i := range places - 1 {
 		for k := 1; k < 16; k++ {
 			v := t.Speeds[i] + float64(k)/16*(t.Speeds[i+1]-t.Speeds[i])
-			t.Worst = max(t.Worst, math.Abs(numeric.Interpolate(t.Speeds, t.Forward, v)-at(v)), math.Abs(numeric.Interpolate(t.Speeds, t.Backward, v)-at(-v)))
+			t.Worst = max(t.Worst, math.Abs(numeric.Interpolate(t.Speeds, t.Forward, v)-at(v)),
+				math.Abs(numeric.Interpolate(t.Speeds, t.Backward, v)-at(-v)))
 		}
 	}
 	return t

@@ -27,8 +27,10 @@ func compiled(t *testing.T, m Model, body string) func(in string) []float64 {
 	if err := os.WriteFile(filepath.Join(dir, "main.c"), []byte(main), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(cc, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror", "-O1", "-o", "main", "main.c", "-lm")
-	asCpp := exec.Command(peer.Program(t, "g++", "g++"), "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c++", "main.c")
+	cmd := exec.Command(cc, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror", "-O1", "-o",
+		"main", "main.c", "-lm")
+	asCpp := exec.Command(peer.Program(t, "g++", "g++"), "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x",
+		"c++", "main.c")
 	for _, cmd := range []*exec.Cmd{cmd, asCpp} { // sketches are C++
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -60,7 +62,8 @@ func TestCSteady(t *testing.T) {
 	cases := []struct {
 		law string
 		p   map[string]float64
-	}{{"lugre", sided}, {"static-coulomb-viscous", map[string]float64{"delta": 1.7}}, {"stribeck-bo-pavelescu", map[string]float64{"delta": 1.3, "Fv-": 0.6}}}
+	}{{"lugre", sided}, {"static-coulomb-viscous", map[string]float64{"delta": 1.7}},
+		{"stribeck-bo-pavelescu", map[string]float64{"delta": 1.3, "Fv-": 0.6}}}
 	for _, info := range friction.Laws() {
 		p := map[string]float64{}
 		if info.Name == "graphite-brush" {

@@ -95,9 +95,11 @@ var forms = map[string]lawForm{
 		return contact{Fore: side{p["alpha0"], p["alpha0"], p["alpha2"]}, Root: p["alpha1"]}
 	}},
 	"rising-static-kato": {build: risen,
-		losses: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma}, m = {m}); the level after a long rest is written"}}},
+		losses: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma}, m = {m}); the level after a long rest " +
+			"is written"}}},
 	"rising-static-armstrong": {build: risen,
-		losses: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma} s); the level after a long rest is written"}}},
+		losses: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma} s); the level after a long rest is " +
+			"written"}}},
 	"frictional-memory": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: lorentz, Vs: p["vs"]}
 	}, losses: []loss{{positive("tauL"), "the frictional memory (tauL = {tauL} s)"}}},
@@ -113,7 +115,8 @@ var forms = map[string]lawForm{
 		"the exponent of the slope ({exponent}); 1 is written"}}},
 	"dahl-modified": {build: func(p map[string]float64) contact {
 		fs := p["alpha0"] + p["alpha1"]
-		return contact{Fore: side{p["alpha0"], fs, p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2, Bristle: &bristle{Sigma0: fs / p["d0"], Path: p["d0"]}}
+		return contact{Fore: side{p["alpha0"], fs, p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2,
+			Bristle: &bristle{Sigma0: fs / p["d0"], Path: p["d0"]}}
 	}},
 	"m2": {curve: true, build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["alpha0"], p["alpha0"] + p["alpha1"], p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2}
@@ -128,26 +131,30 @@ var forms = map[string]lawForm{
 			"the shape of the hysteresis (n = {n}, beta = {beta}, gamma = {gamma}); a bristle of the same stiffness and level is written"}}},
 	"lugre": {build: bristled, losses: []loss{underLoad}},
 	"elasto-plastic": {build: bristled, losses: []loss{underLoad,
-		{positive("zba_ratio"), "the elastic zone before break-away (zba_ratio = {zba_ratio}); as a LuGre contact it creeps under a load that vibrates"}}},
+		{positive("zba_ratio"), "the elastic zone before break-away (zba_ratio = {zba_ratio}); as a LuGre contact it creeps under a load that " +
+			"vibrates"}}},
 	"gms": {build: bristled, losses: []loss{{nil,
 		"the memory of reversals ({elements} elements, ratio = {ratio}, C = {C}); one bristle of the same stiffness is written"}}},
 	"seven-parameter": {build: func(p map[string]float64) contact {
 		return contact{Fore: side{p["Fc"], p["Fc"] + p["dFs_inf"], p["Fv"]}, Fall: lorentz, Vs: p["vs"]}
-	}, losses: []loss{{nil, "the spring before break-away (kt = {kt}, ct = {ct}), the frictional memory (tauL = {tauL} s) and the rise of the break-away level " +
+	}, losses: []loss{{nil, "the spring before break-away (kt = {kt}, ct = {ct}), the frictional memory (tauL = {tauL} s) and the rise of " +
+		"the break-away level " +
 		"with the time at rest (gamma = {gamma} s); the level after a long rest is written"}}},
 	"leuven": {build: bristled, losses: []loss{underLoad,
 		{nil, "the memory of reversals and the shape of the hysteresis (reach = {reach}, n = {n}); a bristle of the same stiffness is written"}}},
 	"state-variable": {curve: true, curveOnly: "friction that changes with the logarithm of the speed",
 		build: func(p map[string]float64) contact {
 			return contact{Fore: side{p["mu0"] * p["N0"], p["mu0"] * p["N0"], 0}}
-		}, losses: []loss{{nil, "the state of the contact (A = {A}, B = {B}, L = {L}); the steady friction under the load N0 = {N0} is written"}}},
+		}, losses: []loss{{nil, "the state of the contact (A = {A}, B = {B}, L = {L}); the steady friction under the load N0 = {N0} is " +
+			"written"}}},
 	"graphite-brush": {build: func(p map[string]float64) contact {
 		c := bristled(p)
 		d := p["Tamb"] - p["T0"]
 		warm := p["N0"] * (1 + d*(p["aT"]+d*p["bT"]))
 		c.Fore.Fc, c.Fore.Fs = max(warm*p["mu_c"], p["N0"]*p["mu_min"]), max(warm*p["mu_s"], p["N0"]*p["mu_min"])
 		return c
-	}, losses: []loss{{nil, "the dependence on normal load, temperature and current; what holds at N0 = {N0}, Tamb = {Tamb} °C and without current is written"}}},
+	}, losses: []loss{{nil, "the dependence on normal load, temperature and current; what holds at N0 = {N0}, Tamb = {Tamb} °C and without " +
+		"current is written"}}},
 }
 
 // underLoad is what a law loses that scales with the normal load.

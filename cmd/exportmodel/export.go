@@ -50,7 +50,8 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	}
 	if why := m.Source.Refusal; why != nil {
 		if !f.force {
-			return report.ExitWith(report.Quality, fmt.Errorf("export-model: %s: %w. --force exports it all the same, and the file says so", path, why))
+			return report.ExitWith(report.Quality, fmt.Errorf("export-model: %s: %w. --force exports it all the same, and the file says so", path,
+				why))
 		}
 		fmt.Fprintf(stderr, "warning: %s: %v; the file says so\n", path, why)
 	}

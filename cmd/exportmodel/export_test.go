@@ -28,7 +28,8 @@ func model(t *testing.T, law string, changed map[string]float64) Model {
 	}
 	e := 0.02
 	return Model{Name: "test bench-1", Law: m, Inertia: 0.02, Rotary: true, Source: Source{
-		Result: "result.json", Written: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), Program: "development", Method: "lm", Verdict: "weakly identified",
+		Result: "result.json", Written: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), Program: "development", Method: "lm",
+		Verdict: "weakly identified",
 		Reasons: []string{"split it: --asymmetric */ /* // <x> \n next"},
 		Records: []record.Info{{File: "a/*.csv", SHA256: "547f5d7b", Samples: 100, Duration: 1}},
 		Params:  []Param{{"Fc", "N·m", 1, &e, false}, {"Fs", "N·m", 1.5, nil, true}},
@@ -136,7 +137,8 @@ func TestLosses(t *testing.T) {
 			t.Errorf("%s to %s: lost %q, want %q", c.law, c.to, all, c.want)
 		}
 	}
-	if _, err := Write(&bytes.Buffer{}, "c", model(t, "viscous", map[string]float64{"Fv": 1e-40})); err == nil || err.Error() != "the number 1e-40 does not fit into a float of C" {
+	if _, err := Write(&bytes.Buffer{}, "c", model(t, "viscous", map[string]float64{"Fv": 1e-40})); err == nil ||
+		err.Error() != "the number 1e-40 does not fit into a float of C" {
 		t.Error("a number that a float does not hold:", err)
 	}
 	if _, err := Write(&bytes.Buffer{}, "sdf", model(t, "coulomb", nil)); err == nil || !strings.Contains(err.Error(), "mjcf") {
@@ -147,7 +149,8 @@ func TestLosses(t *testing.T) {
 // A target with one number for both directions gets the mean.
 func TestMeanOfDirections(t *testing.T) {
 	m := model(t, "static-coulomb-viscous", map[string]float64{"Fc": 1, "Fs": 1, "Fv": 0.2, "Fc-": 2, "Fs-": 2, "Fv-": 0.6})
-	for to, want := range map[Target]string{URDF: `damping="0.4" friction="1.5"`, MJCF: `damping="0.4" frictionloss="1.5"`, BAM: `"friction_base": 1.5`} {
+	for to, want := range map[Target]string{URDF: `damping="0.4" friction="1.5"`, MJCF: `damping="0.4" frictionloss="1.5"`,
+		BAM: `"friction_base": 1.5`} {
 		text, lost := written(t, to, m)
 		if !strings.Contains(text, want) || !strings.Contains(strings.Join(lost, "\n"), "forward Fc 1, Fs 1 N·m, Fv 0.2") {
 			t.Errorf("%s: want %s; lost %q\n%s", to, want, lost, text)

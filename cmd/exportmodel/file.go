@@ -88,7 +88,8 @@ func (f *file) Notes() []string {
 	s := &f.Source
 	lines := []string{fmt.Sprintf("%s: friction law %s, written by hil export-model (%s)", f.Name, friction.NameOf(f.Law), report.Version())}
 	if s.Result != "" {
-		lines = append(lines, fmt.Sprintf("result %s of %s, identified with hil %s: %s", s.Result, s.Written.Format(time.DateOnly), s.Program, s.Method))
+		lines = append(lines, fmt.Sprintf("result %s of %s, identified with hil %s: %s", s.Result, s.Written.Format(time.DateOnly), s.Program,
+			s.Method))
 	}
 	for _, r := range s.Records {
 		lines = append(lines, fmt.Sprintf("record %s, SHA-256 %s, %d samples, %.6g s", r.File, r.SHA256, r.Samples, r.Duration))

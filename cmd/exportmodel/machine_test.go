@@ -194,7 +194,8 @@ func TestMachineInOtherPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	// in the joints of tree the start is at q, loops and couplings met
-	moved := strings.NewReplacer("kind: revolute, armature", "kind: revolute, position: 0.3 rad, armature", "axis: [0, 0.6, 0.8],", "axis: [0, 0.6, 0.8], position: -0.7 rad,",
+	moved := strings.NewReplacer("kind: revolute, armature", "kind: revolute, position: 0.3 rad, armature", "axis: [0, 0.6, 0.8],",
+		"axis: [0, 0.6, 0.8], position: -0.7 rad,",
 		"axis: [1, 0, 0],", "axis: [1, 0, 0], position: 0.2 m,", "axis: [0, 1, 0]}", "axis: [0, 1, 0], position: 0.9 rad}").Replace(tree)
 	text, _, _ := exported(t, moved, MJCF)
 	texts, runs := map[string]string{"tree": text}, map[string]*configs.MachineRun{}
@@ -268,7 +269,8 @@ func TestMachineInOtherPrograms(t *testing.T) {
 		t.Errorf("%d machines", len(runs))
 	}
 	_, _, path := exported(t, tree, URDF)
-	if out, err := exec.Command(peer.Program(t, "check_urdf", "liburdfdom-tools"), path).CombinedOutput(); err != nil || !strings.Contains(string(out), "Successfully Parsed XML") {
+	if out, err := exec.Command(peer.Program(t, "check_urdf", "liburdfdom-tools"), path).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "Successfully Parsed XML") {
 		t.Errorf("check_urdf: %v\n%s", err, out)
 	}
 }
@@ -308,14 +310,16 @@ func TestMachinesThatAreLost(t *testing.T) {
 	if err := os.WriteFile(in, []byte(tree), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := Run(in, Options{to: string(BAM)}, new(bytes.Buffer), new(bytes.Buffer)); report.ExitCode(err) != report.Invalid || !strings.Contains(err.Error(), "urdf or mjcf") {
+	if err := Run(in, Options{to: string(BAM)}, new(bytes.Buffer), new(bytes.Buffer)); report.ExitCode(err) != report.Invalid ||
+		!strings.Contains(err.Error(), "urdf or mjcf") {
 		t.Errorf("a machine for bam: %v", err)
 	}
 	f, err := loadMachine("../../configs/machine/crank-rocker.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.write(MJCF); err != nil || !strings.Contains(strings.Join(f.omitted, "\n"), "motors") || !strings.Contains(strings.Join(f.omitted, "\n"), "in a plane") {
+	if _, err := f.write(MJCF); err != nil || !strings.Contains(strings.Join(f.omitted, "\n"), "motors") ||
+		!strings.Contains(strings.Join(f.omitted, "\n"), "in a plane") {
 		t.Errorf("%v, lost %v", err, f.omitted)
 	}
 }

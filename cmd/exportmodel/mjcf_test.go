@@ -98,7 +98,8 @@ func moved(t *testing.T, files []string, steps []float64, d drive) []motion {
 		t.Skip("-short: needs node and npm packages")
 	}
 	lib := filepath.Join(peer.NodeModules(t, "@mujoco/mujoco@3.14.0"), "@mujoco", "mujoco", "mujoco.js")
-	in, err := json.Marshal(map[string]any{"files": files, "steps": steps, "every": d.every, "samples": d.samples, "push": d.push, "amplitude": d.amplitude, "force": d.force})
+	in, err := json.Marshal(map[string]any{"files": files, "steps": steps, "every": d.every, "samples": d.samples, "push": d.push,
+		"amplitude": d.amplitude, "force": d.force})
 	if err != nil {
 		t.Fatal(err)
 	}

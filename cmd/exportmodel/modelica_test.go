@@ -57,7 +57,8 @@ func TestModelicaBristle(t *testing.T) {
 			}
 			checkModelica(t, text)
 			var got []float64
-			peer.Ask(t, "scipy", map[string]any{"text": text, "every": d.every, "samples": d.samples, "amplitude": d.amplitude}, &got, "-c", modelicaEquations)
+			peer.Ask(t, "scipy", map[string]any{"text": text, "every": d.every, "samples": d.samples, "amplitude": d.amplitude}, &got, "-c",
+				modelicaEquations)
 			want := simulated(t, m, d)
 			worst, travel := 0.0, 0.0
 			for k := range want {
@@ -73,7 +74,8 @@ func TestModelicaBristle(t *testing.T) {
 
 // A rigid contact is a table of the Standard Library: its lines follow the law, and its peak is break-away friction.
 func TestModelicaRigid(t *testing.T) {
-	for _, law := range []string{"coulomb", "viscous", "static-coulomb-viscous", "stribeck-hess-soom", "stribeck-tustin", "linear-surrogate", "karnopp", "seven-parameter", "m2", "state-variable"} {
+	for _, law := range []string{"coulomb", "viscous", "static-coulomb-viscous", "stribeck-hess-soom", "stribeck-tustin", "linear-surrogate",
+		"karnopp", "seven-parameter", "m2", "state-variable"} {
 		m := model(t, law, nil)
 		m.Rotary = law != "karnopp"
 		text, _ := written(t, Modelica, m)

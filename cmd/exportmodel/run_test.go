@@ -20,11 +20,13 @@ import (
 // stored is a file with a result: parameters by name and unit, each with an error of 1 % and its interval.
 func stored(t *testing.T, subject fits.Subject, verdict fits.Verdict, params ...fit.Estimate) string {
 	t.Helper()
-	r := identify.Identification{Name: "slide", Program: "v1", Result: &fits.Result{Method: "output error", Verdict: verdict, Reasons: []fit.Reason{fit.Doubt(fit.FewRows, "the record is short")},
-		Data: record.Info{File: "a.csv", SHA256: "0123abcd", Samples: 10, Duration: 1}, Model: subject, Stages: []fits.Stage{{Method: "lm"}}}}
+	r := identify.Identification{Name: "slide", Program: "v1",
+		Result: &fits.Result{Method: "output error", Verdict: verdict, Reasons: []fit.Reason{fit.Doubt(fit.FewRows, "the record is short")},
+			Data: record.Info{File: "a.csv", SHA256: "0123abcd", Samples: 10, Duration: 1}, Model: subject, Stages: []fits.Stage{{Method: "lm"}}}}
 	for _, p := range params {
 		e := 0.01 * math.Abs(p.Value)
-		r.Parameters = append(r.Parameters, fits.Parameter{Estimate: p, Error: &e, CI: &[2]float64{p.Value - 2*e, p.Value + 2*e}, Worth: "identified"})
+		r.Parameters = append(r.Parameters, fits.Parameter{Estimate: p, Error: &e, CI: &[2]float64{p.Value - 2*e, p.Value + 2*e},
+			Worth: "identified"})
 	}
 	path := filepath.Join(t.TempDir(), "result.json")
 	err := report.WriteWhole(path, false, func(w io.Writer) error { return report.EncodeJSON(w, r) })
@@ -38,7 +40,8 @@ func estimate(name, unit string, value float64) fit.Estimate {
 	return fit.Estimate{Name: name, Unit: unit, Value: value}
 }
 
-var slide = []fit.Estimate{estimate("M", "kg", 95), estimate("Fv", "N·s/m", 200), estimate("Fc", "N", 20), estimate("offset", "N", -3), estimate("k", "N/m", 7)}
+var slide = []fit.Estimate{estimate("M", "kg", 95), estimate("Fv", "N·s/m", 200), estimate("Fc", "N", 20), estimate("offset", "N", -3),
+	estimate("k", "N/m", 7)}
 
 // A result becomes a model: the offset of a law that has none is a load, and what has no place is said.
 func TestModelOfResult(t *testing.T) {
@@ -55,14 +58,17 @@ func TestModelOfResult(t *testing.T) {
 		t.Errorf("without a place: %q", m.Others)
 	}
 	text, lost := written(t, Modelica, m)
-	if !strings.Contains(text, "ConstantForce offset(f_constant=3)") || len(lost) != 1 || !strings.Contains(text, "M = 95 ± 0.95 kg") || !strings.Contains(text, "0123abcd") {
+	if !strings.Contains(text, "ConstantForce offset(f_constant=3)") || len(lost) != 1 || !strings.Contains(text, "M = 95 ± 0.95 kg") ||
+		!strings.Contains(text, "0123abcd") {
 		t.Errorf("lost %q\n%s", lost, text)
 	}
 
 	// by direction, of a law with its own offset, without an inertia
 	lugre := fits.Subject{Rotary: true, Law: "lugre", Asymmetric: true}
-	m, err = load(stored(t, lugre, fits.Identified, estimate("sigma0", "N·m/rad", 1e3), estimate("sigma1", "N·m·s/rad", 3), estimate("sigma2+", "N·m·s/rad", 0.4), estimate("sigma2-", "N·m·s/rad", 0.5),
-		estimate("Fc+", "N·m", 1), estimate("Fc-", "N·m", 1.2), estimate("Fs+", "N·m", 1.5), estimate("Fs-", "N·m", 1.6), estimate("vs", "rad/s", 0.05), estimate("offset", "N·m", 0.1)))
+	m, err = load(stored(t, lugre, fits.Identified, estimate("sigma0", "N·m/rad", 1e3), estimate("sigma1", "N·m·s/rad", 3),
+		estimate("sigma2+", "N·m·s/rad", 0.4), estimate("sigma2-", "N·m·s/rad", 0.5),
+		estimate("Fc+", "N·m", 1), estimate("Fc-", "N·m", 1.2), estimate("Fs+", "N·m", 1.5), estimate("Fs-", "N·m", 1.6),
+		estimate("vs", "rad/s", 0.05), estimate("offset", "N·m", 0.1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,13 +112,15 @@ func TestRun(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		err := Run(c.path, c.f, &stdout, &stderr)
-		if code := report.ExitCode(err); code != c.code || err != nil && !strings.Contains(err.Error(), c.err) || !strings.Contains(stderr.String(), c.warn) {
+		if code := report.ExitCode(err); code != c.code || err != nil && !strings.Contains(err.Error(), c.err) ||
+			!strings.Contains(stderr.String(), c.warn) {
 			t.Errorf("%s: exit code %d, want %d: %v\n%s", c.name, code, c.code, err, stderr.String())
 		}
 		if c.f.outputPath == "" && c.code == report.OK && stdout.Len() < 500 {
 			t.Errorf("%s: %s", c.name, stdout.String())
 		}
-		if c.path == bad && c.code == report.OK && !strings.Contains(stdout.String(), "NOT TO BE TRUSTED: the result is rejected: the record is short") {
+		if c.path == bad && c.code == report.OK && !strings.Contains(stdout.String(),
+			"NOT TO BE TRUSTED: the result is rejected: the record is short") {
 			t.Errorf("%s: the file does not say it:\n%s", c.name, stdout.String())
 		}
 	}

@@ -93,14 +93,16 @@ func (a *ability) express(c contact, law friction.Model, u units) (contact, []st
 			say("that the damping of the bristle falls with speed (vd = %s); it keeps its value at rest", u.num(b.Vd, u.Speed))
 		}
 		if a.lugre && b.Path != 0 {
-			say("that the contact relaxes over the same path %s at every speed; a LuGre bristle with its stiffness at rest is written", u.num(b.Path, u.Length))
+			say("that the contact relaxes over the same path %s at every speed; a LuGre bristle with its stiffness at rest is written",
+				u.num(b.Path, u.Length))
 		}
 	}
 	if c.peaked() && !a.allContacts && !(a.exponential && c.Fall == exponential) && c.Bristle == nil {
 		if c.Fall == none {
 			say("the break-away friction, %s; the Coulomb friction stands for it", u.num(c.Fore.Fs, u.Force))
 		} else {
-			say("the fall from the break-away friction %s to the Coulomb friction within the Stribeck velocity %s", u.num(c.Fore.Fs, u.Force), u.num(c.Vs, u.Speed))
+			say("the fall from the break-away friction %s to the Coulomb friction within the Stribeck velocity %s", u.num(c.Fore.Fs, u.Force),
+				u.num(c.Vs, u.Speed))
 		}
 		c.flatten()
 	}

@@ -106,8 +106,10 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 			style = plot.Points
 		}
 		return []plot.Panel{
-			{X: axis, Y: plot.Axis{Name: name, Unit: s.Unit}, Series: []plot.Series{{Label: "model", X: at, Y: cut(model)}, {Label: "measured", X: at, Y: cut(s.Measured), Style: style}}},
-			{X: axis, Y: plot.Axis{Name: "difference", Unit: s.Unit}, Series: []plot.Series{{Label: "difference", X: at, Y: cut(s.Residual), Style: style}}},
+			{X: axis, Y: plot.Axis{Name: name, Unit: s.Unit}, Series: []plot.Series{{Label: "model", X: at, Y: cut(model)},
+				{Label: "measured", X: at, Y: cut(s.Measured), Style: style}}},
+			{X: axis, Y: plot.Axis{Name: "difference", Unit: s.Unit},
+				Series: []plot.Series{{Label: "difference", X: at, Y: cut(s.Residual), Style: style}}},
 		}
 	}
 	s := r.Solution()
@@ -131,7 +133,8 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 		lack("zoom on a reversal", "the rows are no series in time")
 	} else if k, ok := worstReversal(s, v); ok {
 		from, to := zoomRange(s, k)
-		add("reversal", fmt.Sprintf("The same around a reversal, the one of %d with the largest difference.", len(reversals(v, s.Pieces))), panels(s, from, to)...)
+		add("reversal", fmt.Sprintf("The same around a reversal, the one of %d with the largest difference.", len(reversals(v, s.Pieces))),
+			panels(s, from, to)...)
 	} else {
 		lack("zoom on a reversal", "the fitted rows hold none")
 	}
@@ -230,7 +233,8 @@ func residualFigures(r *identify.Result, add adder) {
 	if beyond > 0 {
 		caption += fmt.Sprintf(" %d of %d rows lie beyond five standard deviations and are outside the figure.", beyond, len(e))
 	}
-	add("residual", caption, plot.Panel{X: plot.Axis{Name: "residual", Unit: unit, Min: lo, Max: hi}, Y: plot.Axis{Name: "share of the rows", Unit: "%", Zero: true},
+	add("residual", caption, plot.Panel{X: plot.Axis{Name: "residual", Unit: unit, Min: lo, Max: hi},
+		Y:      plot.Axis{Name: "share of the rows", Unit: "%", Zero: true},
 		Series: []plot.Series{{Label: "residual", X: x, Y: share, Style: plot.Bars}, {Label: "normal", X: fine, Y: normal}}})
 
 	// a row is no time where the rows are no series
@@ -248,14 +252,16 @@ func residualFigures(r *identify.Result, add adder) {
 		ends := []float64{a.Min, a.Max}
 		return plot.Panel{X: a, Y: plot.Axis{Name: of, Zero: true}, Series: []plot.Series{
 			{Label: "correlation", X: l, Y: rho, Style: plot.Bars},
-			{Label: "99 % band", X: ends, Y: []float64{band, band}, Style: plot.Guide}, {Label: "99 % band", X: ends, Y: []float64{-band, -band}, Style: plot.Guide}}}
+			{Label: "99 % band", X: ends, Y: []float64{band, band}, Style: plot.Guide},
+			{Label: "99 % band", X: ends, Y: []float64{-band, -band}, Style: plot.Guide}}}
 	}
 	if w := r.Residual.Whiteness; w.Lags > 0 {
 		words := "is white"
 		if !w.White {
 			words = "is not white"
 		}
-		add("autocorrelation", fmt.Sprintf("Autocorrelation of the residual, which %s (Ljung–Box, p = %.2g); 99 of 100 values of a white one lie within the band.", words, w.PValue),
+		add("autocorrelation", fmt.Sprintf("Autocorrelation of the residual, which %s (Ljung–Box, p = %.2g); 99 of 100 values of a white one "+
+			"lie within the band.", words, w.PValue),
 			correlogram(fit.Autocorrelation(e, w.Lags, s.Pieces)[1:], 1, 2.576/math.Sqrt(float64(len(e))), "autocorrelation"))
 	}
 	for _, c := range []struct {
@@ -288,7 +294,8 @@ func residualOver(r *identify.Result, add adder) {
 	for _, c := range []struct {
 		name, unit string
 		x          []float64
-	}{{"position", engine.UnitOn(rotary, "m"), s.Position}, {"velocity", engine.UnitOn(rotary, "m/s"), s.Velocity}, {"input", engine.UnitOn(rotary, "N"), s.Input}} {
+	}{{"position", engine.UnitOn(rotary, "m"), s.Position}, {"velocity", engine.UnitOn(rotary, "m/s"), s.Velocity},
+		{"input", engine.UnitOn(rotary, "N"), s.Input}} {
 		if len(c.x) != n || n == 0 || slices.Max(c.x) == slices.Min(c.x) {
 			continue
 		}
@@ -301,7 +308,8 @@ func residualOver(r *identify.Result, add adder) {
 		names = append(names, c.name)
 	}
 	if panels != nil {
-		add("residual-over", fmt.Sprintf("The residual over %s. A model that lacks nothing leaves a band of the same width everywhere.", strings.Join(names, ", ")), panels...)
+		add("residual-over", fmt.Sprintf("The residual over %s. A model that lacks nothing leaves a band of the same width everywhere.",
+			strings.Join(names, ", ")), panels...)
 	}
 }
 
@@ -338,7 +346,8 @@ func correlationFigure(r *identify.Result, all *[]Figure, lack lacker) {
 	x, y := axis, axis
 	x.Names, y.Names = names, down
 	tall := math.Min(40+6*float64(n), 100)
-	*all = append(*all, Figure{"correlation", caption, &plot.Figure{Columns: plot.Grid(1, plot.Panel{X: x, Y: y, Series: []plot.Series{cells}}), Width: width, Height: tall}})
+	*all = append(*all, Figure{"correlation", caption, &plot.Figure{Columns: plot.Grid(1,
+		plot.Panel{X: x, Y: y, Series: []plot.Series{cells}}), Width: width, Height: tall}})
 }
 
 // convergenceFigures are the costs of the stages.
@@ -366,8 +375,10 @@ func convergenceFigures(r *identify.Result, add adder, lack lacker) {
 		if st.Iterations > n+1 {
 			of = fmt.Sprintf(" that led to the result, of %d in all", st.Iterations)
 		}
-		caption := fmt.Sprintf("Cost of %s over %d %s%s; %d simulations. It ended: %s.", st.Method, n, plural(step, n), of, st.Evaluations, strings.TrimSuffix(st.Reason, "."))
-		panels := []plot.Panel{{X: plot.Axis{Name: step}, Y: plot.Axis{Name: "cost", Log: least > 0 && most > 3*least}, Series: []plot.Series{{Label: "cost of the best", X: x, Y: st.Trace}}}}
+		caption := fmt.Sprintf("Cost of %s over %d %s%s; %d simulations. It ended: %s.", st.Method, n, plural(step, n), of, st.Evaluations,
+			strings.TrimSuffix(st.Reason, "."))
+		panels := []plot.Panel{{X: plot.Axis{Name: step}, Y: plot.Axis{Name: "cost", Log: least > 0 && most > 3*least},
+			Series: []plot.Series{{Label: "cost of the best", X: x, Y: st.Trace}}}}
 		if ends, said := endsOf(st); said != "" {
 			panels, caption = append(panels, ends), caption+said
 		}
@@ -391,9 +402,11 @@ func endsOf(st identify.Stage) (plot.Panel, string) {
 		above[i] = 100 * (above[i]/best - 1)
 	}
 	top := math.Max(above[len(above)-1], 0.3) // %, within which they count as the same place
-	return plot.Panel{X: plot.Axis{Name: "descent", Min: 0.5, Max: at[len(at)-1] + 0.5}, Y: plot.Axis{Name: "above the best", Unit: "%", Min: -0.05 * top, Max: 1.05 * top},
+	return plot.Panel{X: plot.Axis{Name: "descent", Min: 0.5, Max: at[len(at)-1] + 0.5},
+			Y:      plot.Axis{Name: "above the best", Unit: "%", Min: -0.05 * top, Max: 1.05 * top},
 			Series: []plot.Series{{Label: "ends of the descents", X: at, Y: above, Style: plot.Points}}},
-		fmt.Sprintf(" Below: by how much more than the best each of the %d descents left over, sorted; %v of them within 0.3 %%.", len(starts), st.Extra["reached"])
+		fmt.Sprintf(" Below: by how much more than the best each of the %d descents left over, sorted; %v of them within 0.3 %%.", len(starts),
+			st.Extra["reached"])
 }
 
 func plural(word string, n int) string {

@@ -81,7 +81,8 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 		if rows != nil && rows.SteadyLevels {
 			caption += " Points are the mean forces at constant velocities, less loads."
 		} else if rows != nil {
-			caption += fmt.Sprintf(" Points are medians of the measured force less inertia and loads, up to %d bins in each direction with as many rows in each.", bins)
+			caption += fmt.Sprintf(" Points are medians of the measured force less inertia and loads, up to %d bins in each direction with as "+
+				"many rows in each.", bins)
 		} else {
 			caption += " No points: " + why + "."
 		}
@@ -149,7 +150,8 @@ func loopFigure(r *identify.Result, rows *identify.FrictionRows, unit string, ad
 			force = "N·m"
 		}
 		add("presliding", "Force over displacement: the loop as it was drawn, and that of the parameters at the same displacements.",
-			plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "force", Unit: force}, Series: []plot.Series{model, measured}})
+			plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "force", Unit: force},
+				Series: []plot.Series{model, measured}})
 		return
 	}
 	if rows == nil || rows.Position == nil {
@@ -199,6 +201,8 @@ func loopFigure(r *identify.Result, rows *identify.FrictionRows, unit string, ad
 		}
 		shown++
 	}
-	add("presliding", fmt.Sprintf("Friction over the displacement since a reversal, in the direction of the new motion; %d of %d reversals. Motion and force are smoothed alike, which rounds what is shorter than the smoothing.", shown, len(turns)),
-		plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "friction", Unit: rows.Unit}, Series: []plot.Series{model, measured}})
+	add("presliding", fmt.Sprintf("Friction over the displacement since a reversal, in the direction of the new motion; %d of %d reversals. "+
+		"Motion and force are smoothed alike, which rounds what is shorter than the smoothing.", shown, len(turns)),
+		plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "friction", Unit: rows.Unit},
+			Series: []plot.Series{model, measured}})
 }

@@ -88,7 +88,8 @@ func number(x *float64, show func(float64) string) template.HTML {
 	if x == nil {
 		return "–"
 	}
-	return template.HTML(fmt.Sprintf(`<data value="%s">%s</data>`, strconv.FormatFloat(*x, 'g', -1, 64), template.HTMLEscapeString(strings.ReplaceAll(show(report.Clean(*x)), "-", "−"))))
+	return template.HTML(fmt.Sprintf(`<data value="%s">%s</data>`, strconv.FormatFloat(*x, 'g', -1, 64),
+		template.HTMLEscapeString(strings.ReplaceAll(show(report.Clean(*x)), "-", "−"))))
 }
 
 // row is a parameter ready to be shown.

@@ -54,8 +54,10 @@ var fits = sync.OnceValue(func() []identify.Ranked {
 		name string
 		plan identify.Plan
 	}{
-		{"LuGre", identify.Plan{Methods: identify.Chain{"regress", "lm"}, Regress: linear.DefaultSpec(), Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: friction.Midpoint}, LM: identify.LM{Starts: 3, Draws: 5}}},
-		{"Coulomb & viscous", identify.Plan{Methods: identify.Chain{"lm"}, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous"}, Output: axis.Velocity}, Bootstrap: 40}},
+		{"LuGre", identify.Plan{Methods: identify.Chain{"regress", "lm"}, Regress: linear.DefaultSpec(),
+			Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: friction.Midpoint}, LM: identify.LM{Starts: 3, Draws: 5}}},
+		{"Coulomb & viscous", identify.Plan{Methods: identify.Chain{"lm"},
+			Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous"}, Output: axis.Velocity}, Bootstrap: 40}},
 	} {
 		r, err := identify.Run(context.Background(), p.plan, recs, nil, nil)
 		if err != nil {
@@ -73,10 +75,12 @@ func compared(t *testing.T) Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Page{Title: "Slide <1>", Program: "1.2.3", Command: "hil compare 'a b.yaml' --report r.html", Files: []string{"slide.yaml"}, Ranking: ranking, JSON: ranking}
+	p := Page{Title: "Slide <1>", Program: "1.2.3", Command: "hil compare 'a b.yaml' --report r.html", Files: []string{"slide.yaml"},
+		Ranking: ranking, JSON: ranking}
 	for _, m := range ranking.Models {
 		if m.Result != nil {
-			p.Fits = append(p.Fits, Fit{Name: m.Name, Seed: 3, Result: m.Result, Assumed: []Assumption{{"torque", "a & b"}}, Warnings: []string{"late < early"}})
+			p.Fits = append(p.Fits, Fit{Name: m.Name, Seed: 3, Result: m.Result, Assumed: []Assumption{{"torque", "a & b"}},
+				Warnings: []string{"late < early"}})
 		}
 	}
 	return p
@@ -94,8 +98,10 @@ func write(t *testing.T, p Page) string {
 // A fit of each kind has the figures that it can have, and says why others are not there; texts of files are safe in the page.
 func TestFiguresOfEachKind(t *testing.T) {
 	for i, want := range [][]string{
-		{"fit", "reversal", "validation", "residual", "autocorrelation", "cross-input", "cross-velocity", "residual-over", "friction", "presliding", "correlation", "convergence"},
-		{"fit", "reversal", "validation", "residual", "autocorrelation", "cross-input", "cross-velocity", "residual-over", "friction", "correlation", "convergence"},
+		{"fit", "reversal", "validation", "residual", "autocorrelation", "cross-input", "cross-velocity", "residual-over", "friction",
+			"presliding", "correlation", "convergence"},
+		{"fit", "reversal", "validation", "residual", "autocorrelation", "cross-input", "cross-velocity", "residual-over", "friction",
+			"correlation", "convergence"},
 	} {
 		all, missing := Figures(fits()[i].Result)
 		var names []string
@@ -110,12 +116,15 @@ func TestFiguresOfEachKind(t *testing.T) {
 		}
 	}
 	file := *fits()[0].Result
-	page := write(t, Page{Title: "T", Fits: []Fit{{Name: "n", Result: &identify.Result{Verdict: file.Verdict, Stages: file.Stages, Parameters: file.Parameters, Correlation: file.Correlation}}}})
-	if !strings.Contains(page, "the result was read from a file, which holds no rows") || strings.Contains(page, `data-figure="fit"`) || !strings.Contains(page, `data-figure="correlation"`) {
+	page := write(t, Page{Title: "T", Fits: []Fit{{Name: "n",
+		Result: &identify.Result{Verdict: file.Verdict, Stages: file.Stages, Parameters: file.Parameters, Correlation: file.Correlation}}}})
+	if !strings.Contains(page, "the result was read from a file, which holds no rows") || strings.Contains(page, `data-figure="fit"`) ||
+		!strings.Contains(page, `data-figure="correlation"`) {
 		t.Error("a result that was read from a file")
 	}
 	page = write(t, compared(t))
-	for _, want := range []string{"Slide &lt;1&gt;", "late &lt; early", "slide&lt;1&gt;.csv", "a &amp; b", "it cannot be fitted", "resampled", `id="ranking"`} {
+	for _, want := range []string{"Slide &lt;1&gt;", "late &lt; early", "slide&lt;1&gt;.csv", "a &amp; b", "it cannot be fitted", "resampled",
+		`id="ranking"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)
 		}
@@ -178,7 +187,8 @@ func TestFiguresShowTheFit(t *testing.T) {
 	for _, m := range fits() {
 		last := m.Result.Stages[len(m.Result.Stages)-1]
 		trace := last.Trace
-		if len(trace) < 3 || math.Abs(trace[len(trace)-1]/last.Cost-1) > 1e-6 || trace[0] < 2*last.Cost || !slices.IsSortedFunc(trace, func(a, b float64) int { return cmp.Compare(b, a) }) {
+		if len(trace) < 3 || math.Abs(trace[len(trace)-1]/last.Cost-1) > 1e-6 || trace[0] < 2*last.Cost ||
+			!slices.IsSortedFunc(trace, func(a, b float64) int { return cmp.Compare(b, a) }) {
 			t.Errorf("%s: convergence %v to a cost of %g", m.Name, trace, last.Cost)
 		}
 	}
@@ -328,8 +338,10 @@ func TestReportInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	actx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(peer.Program(t, "chromium", "chromium")), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))...)
+		chromedp.ExecPath(peer.Program(t, "chromium", "chromium")), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.WindowSize(1440, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-background-networking", true))...)
 	defer cancel()
 	ctx, cancel := chromedp.NewContext(actx)
 	defer cancel()
@@ -341,7 +353,8 @@ func TestReportInABrowser(t *testing.T) {
 	show := func(media, scheme string, width int64) {
 		t.Helper()
 		set := func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia,
+				emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 			return chromedp.Void{}, err
 		}
 		if err := chromedp.Do(ctx, set, chromedp.EmulateViewport(width, 900), chromedp.Sleep(200*time.Millisecond)); err != nil {
@@ -360,7 +373,8 @@ func TestReportInABrowser(t *testing.T) {
 		media, scheme string
 		width         int64
 		ground        uint32 // about
-	}{{"screen", "light", 1440, 255}, {"screen", "dark", 1440, 22}, {"screen", "light", 390, 255}, {"screen", "dark", 390, 22}, {"print", "dark", 794, 255}, {"print", "light", 794, 255}} {
+	}{{"screen", "light", 1440, 255}, {"screen", "dark", 1440, 22}, {"screen", "light", 390, 255}, {"screen", "dark", 390, 22},
+		{"print", "dark", 794, 255}, {"print", "light", 794, 255}} {
 		name := fmt.Sprintf("report-%s-%s-%d", c.media, c.scheme, c.width)
 		show(c.media, c.scheme, c.width)
 		if bad := value(legible); bad != "" {

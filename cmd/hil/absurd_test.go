@@ -59,7 +59,8 @@ func mutants(text string) (out []func() (what, changed string)) {
 					to = m[7]
 				}
 				out = append(out, func() (string, string) {
-					return fmt.Sprintf("line %d: %s in place of %s", i+1, x, code[m[4]:m[5]]), strings.Join(lines[:i], "") + l[:m[4]] + x + l[to:] + strings.Join(lines[i+1:], "")
+					return fmt.Sprintf("line %d: %s in place of %s", i+1, x, code[m[4]:m[5]]),
+						strings.Join(lines[:i], "") + l[:m[4]] + x + l[to:] + strings.Join(lines[i+1:], "")
 				})
 			}
 		}

@@ -25,8 +25,8 @@ import (
 	"hilrig/engine/peer"
 )
 
-// answerOf runs a verb within the test, interrupted soon, and says what is not allowed: only an exit code of docs/errors.md, with words where it
-// is none of success.
+// answerOf runs a verb within the test, interrupted soon, and says what is not allowed: only an exit code of docs/errors.md, with words
+// where it is none of success.
 func answerOf(args ...string) (bad string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -50,7 +50,8 @@ func answerOf(args ...string) (bad string) {
 	if code != report.OK && strings.TrimSpace(errs.String()) == "" {
 		return fmt.Sprintf("exit code %d without a word", code)
 	}
-	if code == report.Internal || !slices.Contains([]int{report.OK, report.Usage, report.Invalid, report.Unavailable, report.Quality, report.Interrupted}, code) {
+	if code == report.Internal || !slices.Contains([]int{report.OK, report.Usage, report.Invalid, report.Unavailable, report.Quality,
+		report.Interrupted}, code) {
 		return fmt.Sprintf("exit code %d: %s", code, errs.String())
 	}
 	return ""
@@ -58,12 +59,19 @@ func answerOf(args ...string) (bad string) {
 
 // verbsOfFiles are all verbs that take a file, which stands for FILE. The daemon and the virtual rig are not started.
 var verbsOfFiles = []string{
-	"check FILE", "run FILE --rate 1", "rig FILE --link /nowhere/at/all", "replay FILE", "export FILE -o -", "export FILE -o - --channels seq", "export-model FILE --to c", "export-model FILE --to mjcf",
-	"import FILE", "import FILE --json", "import FILE --body FILE", "import FILE --radius 35mm", "decode FILE --protocol xsens", "decode FILE --protocol link", "decode FILE --rig FILE", "decode FILE --rig FILE --device drive",
-	"identify FILE", "identify FILE --law lugre --last 5s", "identify FILE --machine", "identify FILE --columns time=t:s,position=x:m,force=F:N", "identify FILE --columns position=x:m,force=F:N --rate 1000 --method regress,lm --law lugre",
-	"identify CSV --data FILE", "identify FIT --data FILE", "identify FIT --validate FILE", "identify FIT --resume FILE", "identify FIT --population FILE", "compare FILE", "compare FILE FILE", "compare FIT --validate FILE",
-	"simulate FILE", "scenario FILE", "scenario stick-slip --laws FILE -o OUT", "laws FILE", "lcp FILE", "study FILE -o OUT", "study plan FILE -o OUT", "study task FILE", "study run FILE", "study status FILE", "study collect FILE",
-	"config show FILE", "config apply FILE --rig RIG", "config apply FILE --rig FILE", "config apply RESULT --rig FILE", "ports FILE", "version FILE", "latency FILE",
+	"check FILE", "run FILE --rate 1", "rig FILE --link /nowhere/at/all", "replay FILE", "export FILE -o -",
+	"export FILE -o - --channels seq", "export-model FILE --to c", "export-model FILE --to mjcf",
+	"import FILE", "import FILE --json", "import FILE --body FILE", "import FILE --radius 35mm", "decode FILE --protocol xsens",
+	"decode FILE --protocol link", "decode FILE --rig FILE", "decode FILE --rig FILE --device drive",
+	"identify FILE", "identify FILE --law lugre --last 5s", "identify FILE --machine",
+	"identify FILE --columns time=t:s,position=x:m,force=F:N", "identify FILE --columns position=x:m,force=F:N --rate 1000 --method " +
+		"regress,lm --law lugre",
+	"identify CSV --data FILE", "identify FIT --data FILE", "identify FIT --validate FILE", "identify FIT --resume FILE",
+	"identify FIT --population FILE", "compare FILE", "compare FILE FILE", "compare FIT --validate FILE",
+	"simulate FILE", "scenario FILE", "scenario stick-slip --laws FILE -o OUT", "laws FILE", "lcp FILE", "study FILE -o OUT",
+	"study plan FILE -o OUT", "study task FILE", "study run FILE", "study status FILE", "study collect FILE",
+	"config show FILE", "config apply FILE --rig RIG", "config apply FILE --rig FILE", "config apply RESULT --rig FILE", "ports FILE",
+	"version FILE", "latency FILE",
 }
 
 // anyFiles are files of every kind, some good and some not: by name, what is in them.
@@ -106,7 +114,8 @@ func anyFiles(t *testing.T, dir string) (paths map[string]string) {
 	put("hdf.mat", []byte("MATLAB 7.3 MAT-file"+strings.Repeat(" ", 600)))
 	put("points.trc", []byte("PathFileType\t4\t(X/Y/Z)\tpoints.trc\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n100\t100\t2\t1\tmm\t100\t1\t2\nFrame#\tTime\tA\n\t\tX1\tY1\tZ1\n\n1\t0\t1\t2\t3\n2\t0.01\t1\t2\t3\n"))
 	put("points.c3d", c3dFile(t))
-	put("a.bvh", []byte("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.01\n0 0 0\n"))
+	put("a.bvh", []byte("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\nEnd Site\n{\nOFFSET 0 1 "+
+		"0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.01\n0 0 0\n"))
 	put("arm.urdf", fileText(t, "../../engine/multibody/robot/testdata/arm.urdf"))
 	put("tree.xml", fileText(t, "../../engine/multibody/robot/testdata/tree.xml"))
 	put("a.parquet", []byte("PAR1\x15\x04\x15\x00PAR1"))
@@ -129,21 +138,27 @@ func anyFiles(t *testing.T, dir string) (paths map[string]string) {
 	put("book.xlsx", []byte("PK\x03\x04"+strings.Repeat("\x00", 100)))
 	put("long-line.txt", bytes.Repeat([]byte("x,"), 1<<19))
 	for name, text := range map[string]string{
-		"half-rig.yaml": "version: 2\nrig: {name: x}\n", "half-sim.yaml": "version: 1\nplant: {kind: mass}\n", "half-machine.yaml": "version: 1\nmachine: {}\n", "half-study.yaml": "version: 1\nbase: good.csv\nvary: {}\n",
-		"half-fit.yaml": "version: 1\ndata: {file: good.csv}\n", "half-ball.yaml": "version: 1\nball: {}\n", "half-ball-fit.yaml": "version: 1\nball: {}\ndata: {file: points.trc}\n", "half-chain.yaml": "version: 1\nmanipulator: {}\n",
-		"half-contact.yaml": "version: 1\nsystem: {}\n", "half-machine-fit.yaml": "version: 1\nmachine: half-machine.yaml\ndata: {file: good.csv}\n", "half-response.yaml": "version: 1\nmachine: half-machine.yaml\ndata: {file: good.csv}\noutputs: {}\n",
+		"half-rig.yaml": "version: 2\nrig: {name: x}\n", "half-sim.yaml": "version: 1\nplant: {kind: mass}\n",
+		"half-machine.yaml": "version: 1\nmachine: {}\n", "half-study.yaml": "version: 1\nbase: good.csv\nvary: {}\n",
+		"half-fit.yaml": "version: 1\ndata: {file: good.csv}\n", "half-ball.yaml": "version: 1\nball: {}\n",
+		"half-ball-fit.yaml": "version: 1\nball: {}\ndata: {file: points.trc}\n", "half-chain.yaml": "version: 1\nmanipulator: {}\n",
+		"half-contact.yaml": "version: 1\nsystem: {}\n", "half-machine-fit.yaml": "version: 1\nmachine: half-machine.yaml\ndata: {file: " +
+			"good.csv}\n", "half-response.yaml": "version: 1\nmachine: half-machine.yaml\ndata: {file: good.csv}\noutputs: {}\n",
 	} {
 		put(name, []byte(text))
 	}
-	put("fit.yaml", []byte("version: 1\naxis: linear\ndata: {file: good.csv, columns: {time: {name: t, unit: s}, position: {name: x, unit: m}, force: {name: F, unit: N}}}\n"))
-	for _, name := range []string{"motor.yaml", "stick-slip.yaml", "brush.yaml", "ball.yaml", "manipulator.yaml", "modbus.yaml", "trackers.yaml"} {
+	put("fit.yaml", []byte("version: 1\naxis: linear\ndata: {file: good.csv, columns: {time: {name: t, unit: s}, position: {name: x, unit: "+
+		"m}, force: {name: F, unit: N}}}\n"))
+	for _, name := range []string{"motor.yaml", "stick-slip.yaml", "brush.yaml", "ball.yaml", "manipulator.yaml", "modbus.yaml",
+		"trackers.yaml"} {
 		put(name, fileText(t, "../../configs/"+name))
 	}
 	put("four-bar.yaml", fileText(t, "../../configs/machine/four-bar.yaml"))
 	put("study.yaml", fileText(t, "../../configs/study/stick-slip.yaml"))
 	run := exportRun(t)
 	paths["run folder"], paths["run.mcap"] = run, filepath.Join(run, "run.mcap")
-	paths["folder"], paths["null"], paths["zero bytes of a process"], paths["missing"], paths["missing.yaml"] = dir, "/dev/null", "/proc/self/mem", filepath.Join(dir, "missing"), filepath.Join(dir, "missing.yaml")
+	paths["folder"], paths["null"], paths["zero bytes of a process"], paths["missing"], paths["missing.yaml"] = dir, "/dev/null",
+		"/proc/self/mem", filepath.Join(dir, "missing"), filepath.Join(dir, "missing.yaml")
 	loop := filepath.Join(dir, "loop.yaml")
 	if err := os.Symlink(loop, loop); err != nil {
 		t.Fatal(err)
@@ -206,7 +221,9 @@ func c3dFile(t *testing.T) []byte {
 	for k := range 6 {
 		points = append(points, []any{[]float64{float64(k), 1, 2}, []float64{1, float64(k), 3}, nil})
 	}
-	spec, err := json.Marshal([]any{map[string]any{"processor": "intel", "real": true, "scale": 0.01, "rate": 100, "units": "mm", "names": []string{"A", "B", "C"}, "points": points, "first": 1, "params_at": 2, "repeat": 1, "ascale": []any{}, "aoffset": []any{}, "gen_scale": 1}})
+	spec, err := json.Marshal([]any{map[string]any{"processor": "intel", "real": true, "scale": 0.01, "rate": 100, "units": "mm",
+		"names": []string{"A", "B", "C"}, "points": points, "first": 1, "params_at": 2, "repeat": 1, "ascale": []any{}, "aoffset": []any{},
+		"gen_scale": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,11 +293,16 @@ func TestDamagedFilesToTheirVerbs(t *testing.T) {
 	const columns = " --columns time=t:s,position=x:m,force=F:N"
 	rng := rand.New(rand.NewPCG(17, 4))
 	for name, verbs := range map[string][]string{
-		"good.csv": {"import FILE", "identify FILE" + columns, "identify FILE" + columns + " --law lugre"}, "good.csv.gz": {"import FILE", "identify FILE" + columns},
-		"v4.mat": {"import FILE", "identify FILE" + columns}, "v5.mat": {"import FILE", "identify FILE" + columns}, "markers.csv": {"import FILE", "import FILE --radius 35mm"},
-		"points.c3d": {"import FILE", "import FILE --body FILE"}, "points.trc": {"import FILE", "import FILE --radius 35mm"}, "a.bvh": {"import FILE"}, "run.mcap": {"import FILE", "identify FILE", "replay FILE", "export FILE -o -"},
-		"arm.urdf": {"import FILE"}, "tree.xml": {"import FILE"}, "problem.json": {"lcp FILE"}, "result.json": {"config apply FILE --rig RIG", "export-model FILE --to c", "compare FILE FILE"},
-		"motor.yaml": {"check FILE", "config show FILE"}, "modbus.yaml": {"check FILE"}, "trackers.yaml": {"check FILE"}, "stick-slip.yaml": {"check FILE"}, "brush.yaml": {"check FILE"}, "ball.yaml": {"check FILE"},
+		"good.csv":    {"import FILE", "identify FILE" + columns, "identify FILE" + columns + " --law lugre"},
+		"good.csv.gz": {"import FILE", "identify FILE" + columns},
+		"v4.mat":      {"import FILE", "identify FILE" + columns}, "v5.mat": {"import FILE", "identify FILE" + columns},
+		"markers.csv": {"import FILE", "import FILE --radius 35mm"},
+		"points.c3d":  {"import FILE", "import FILE --body FILE"}, "points.trc": {"import FILE", "import FILE --radius 35mm"},
+		"a.bvh": {"import FILE"}, "run.mcap": {"import FILE", "identify FILE", "replay FILE", "export FILE -o -"},
+		"arm.urdf": {"import FILE"}, "tree.xml": {"import FILE"}, "problem.json": {"lcp FILE"},
+		"result.json": {"config apply FILE --rig RIG", "export-model FILE --to c", "compare FILE FILE"},
+		"motor.yaml":  {"check FILE", "config show FILE"}, "modbus.yaml": {"check FILE"}, "trackers.yaml": {"check FILE"},
+		"stick-slip.yaml": {"check FILE"}, "brush.yaml": {"check FILE"}, "ball.yaml": {"check FILE"},
 		"manipulator.yaml": {"check FILE"}, "four-bar.yaml": {"check FILE"}, "study.yaml": {"check FILE"}, "fit.yaml": {"check FILE"},
 	} {
 		data := fileText(t, files[name])
@@ -320,7 +342,8 @@ func TestIdentifyMATWithoutAFile(t *testing.T) {
 	dir := t.TempDir()
 	files := anyFiles(t, dir)
 	for _, name := range []string{"v4.mat", "v5.mat"} {
-		if _, errs, code := execute(t, "identify", files[name]); code != report.Invalid || !strings.Contains(errs, "no unit of the position and the force is stated") {
+		if _, errs, code := execute(t, "identify", files[name]); code != report.Invalid ||
+			!strings.Contains(errs, "no unit of the position and the force is stated") {
 			t.Errorf("%s: exit code %d: %s", name, code, errs)
 		}
 		out, errs, _ := execute(t, "identify", files[name], "--columns", "time=t:s,position=x:m,force=F:N", "--json")

@@ -113,7 +113,8 @@ func TestBallWithExchangedLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := execute(t, "identify", fit)
-	if want := "m1, m4 have each other's labels in frame 150"; code != report.OK || !strings.Contains(out, "verdict      identified") || !strings.Contains(errs, want) {
+	if want := "m1, m4 have each other's labels in frame 150"; code != report.OK || !strings.Contains(out, "verdict      identified") ||
+		!strings.Contains(errs, want) {
 		t.Errorf("exit code %d, want 0 and %q: %s%s", code, want, out, errs)
 	}
 }
@@ -139,16 +140,20 @@ func TestBadBalls(t *testing.T) {
 		want     string
 	}{
 		{"ball of 35 m", nil, strings.NewReplacer("35 mm", "35 m"), nil, report.Invalid, "the unit of length is wrong"},
-		{"recording in mm", nil, strings.NewReplacer("file: ../../runs/ball.csv", "file: ball.csv\n  unit: mm"), nil, report.Invalid, "times 1000 they would be right"},
-		{"left-handed", nil, strings.NewReplacer("[25 mm, 5 mm", "[5 mm, 25 mm", "[-12 mm, 24 mm", "[24 mm, -12 mm", "[-14 mm, -22 mm", "[-22 mm, -14 mm", "[4 mm, -6 mm", "[-6 mm, 4 mm", "[8 mm, 10 mm", "[10 mm, 8 mm"), nil, report.Invalid, "left-handed"},
+		{"recording in mm", nil, strings.NewReplacer("file: ../../runs/ball.csv", "file: ball.csv\n  unit: mm"), nil, report.Invalid,
+			"times 1000 they would be right"},
+		{"left-handed", nil, strings.NewReplacer("[25 mm, 5 mm", "[5 mm, 25 mm", "[-12 mm, 24 mm", "[24 mm, -12 mm", "[-14 mm, -22 mm",
+			"[-22 mm, -14 mm", "[4 mm, -6 mm", "[-6 mm, 4 mm", "[8 mm, 10 mm", "[10 mm, 8 mm"), nil, report.Invalid, "left-handed"},
 		{"marker that is not there", nil, strings.NewReplacer("name: m3", "name: m6"), nil, report.Invalid, "the body has a marker m6"},
 		{"marker outside", nil, strings.NewReplacer("25 mm, 5 mm", "25 cm, 5 mm"), nil, report.Invalid, "markers.m1: it sits 0.25"},
 		{"marker twice", nil, strings.NewReplacer("name: m3", "name: m2"), nil, report.Invalid, "markers.m2 stands twice"},
 		{"mass free", nil, strings.NewReplacer("mu_spin, height", "mass"), nil, report.Invalid, "weigh the ball"},
 		{"misspelt", nil, strings.NewReplacer("mu_spin, height", "mu_spinn"), nil, report.Invalid, `no parameter "mu_spinn"`},
-		{"span outside", nil, strings.NewReplacer("file: ../../runs/ball.csv", "file: ball.csv\n  span: [10, 20]"), nil, report.Invalid, "the recording goes from 0 to 4 s"},
+		{"span outside", nil, strings.NewReplacer("file: ../../runs/ball.csv", "file: ball.csv\n  span: [10, 20]"), nil, report.Invalid,
+			"the recording goes from 0 to 4 s"},
 		{"markers hidden", strings.NewReplacer("seed: 1", "seed: 1\n  hidden: 0.9"), nil, nil, report.Invalid, "three markers or more"},
-		{"gap of a second", nil, nil, func(l []string) []string { return append(l[:303:303], l[503:]...) }, report.OK, "200 frames are missing at 1 places"},
+		{"gap of a second", nil, nil, func(l []string) []string { return append(l[:303:303], l[503:]...) }, report.OK,
+			"200 frames are missing at 1 places"},
 		{"not a recording", nil, nil, func(l []string) []string { return []string{"hello\n"} }, report.Invalid, "no motion-capture recording"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -168,10 +173,12 @@ func TestBadBalls(t *testing.T) {
 			}
 		})
 	}
-	if _, errs, code := execute(t, "identify", identifyExamples+"ball.yaml", "--law", "lugre"); code != report.Usage || !strings.Contains(errs, "--law is not for a ball") {
+	if _, errs, code := execute(t, "identify", identifyExamples+"ball.yaml", "--law", "lugre"); code != report.Usage ||
+		!strings.Contains(errs, "--law is not for a ball") {
 		t.Error(code, errs)
 	}
-	if _, errs, code := execute(t, "simulate", identifyExamples+"ball.yaml"); code != report.Invalid || !strings.Contains(errs, "hil identify") {
+	if _, errs, code := execute(t, "simulate", identifyExamples+"ball.yaml"); code != report.Invalid ||
+		!strings.Contains(errs, "hil identify") {
 		t.Error(code, errs)
 	}
 }
@@ -228,7 +235,8 @@ func TestBallFromPoses(t *testing.T) {
 	if code != report.OK || json.Unmarshal([]byte(out), &r) != nil {
 		t.Fatal(code, errs)
 	}
-	if p, ok := r.Param("mu_roll"); !ok || math.Abs(p.Value-2.5e-4) > 0.005*2.5e-4 || r.Verdict != core.Identified || r.Ball.Frames != len(rows)-1 {
+	if p, ok := r.Param("mu_roll"); !ok || math.Abs(p.Value-2.5e-4) > 0.005*2.5e-4 || r.Verdict != core.Identified ||
+		r.Ball.Frames != len(rows)-1 {
 		t.Errorf("%s from %d frames: mu_roll = %+v", r.Verdict, r.Ball.Frames, p)
 	}
 	with("boll", "noise: 0.1 mm\n")

@@ -48,7 +48,8 @@ func TestDaemonBallPage(t *testing.T) {
 	if s := text("document.querySelector('.ball b').textContent"); !strings.Contains(s, "µN·m·s") {
 		t.Errorf("rolling friction is written %q", s)
 	}
-	if s := text("String(document.querySelector('.panel.curve').hidden) + document.querySelector('[data-model=friction] h2').textContent"); !strings.HasPrefix(s, "truefriction") {
+	if s := text("String(document.querySelector('.panel.curve').hidden) + document.querySelector('[data-model=friction] " +
+		"h2').textContent"); !strings.HasPrefix(s, "truefriction") {
 		t.Errorf("%q", s)
 	}
 	if *figures {

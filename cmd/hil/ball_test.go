@@ -44,7 +44,9 @@ func TestDaemonBallRun(t *testing.T) {
 		roll    float64
 	}{
 		{"polhemus", []string{"roll: {linear: 2.5e-4}", "roll: {linear: 3.1e-4}"}, 3.1e-4},
-		{"ndi", []string{"baud: 230400", "baud: 921600", "polhemus: {items: [9, 8, 2, 7]}", "ndi: {tools: [{name: B, number: 10}], timeout: 1 s}", "protocol: polhemus", "protocol: ndi", "{name: ", "{name: B.", "tools: [{name: B.B", "tools: [{name: B",
+		{"ndi", []string{"baud: 230400", "baud: 921600", "polhemus: {items: [9, 8, 2, 7]}",
+			"ndi: {tools: [{name: B, number: 10}], timeout: 1 s}", "protocol: polhemus", "protocol: ndi", "{name: ", "{name: B.",
+			"tools: [{name: B.B", "tools: [{name: B",
 			"[tracker.", "[tracker.B.", ", tracker.", ", tracker.B."}, 2.5e-4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,7 +60,8 @@ func TestDaemonBallRun(t *testing.T) {
 			}
 			roll, _ := s["friction.roll"].(float64)
 			if !(math.Abs(roll-c.roll) < 0.02*c.roll) || s["mode"] != "ready" {
-				t.Errorf("rolling friction %v ± %v N·m·s (reason %v) in mode %v, want %g", s["friction.roll"], s["friction.roll_se"], s["friction.reason"], s["mode"], c.roll)
+				t.Errorf("rolling friction %v ± %v N·m·s (reason %v) in mode %v, want %g", s["friction.roll"], s["friction.roll_se"],
+					s["friction.reason"], s["mode"], c.roll)
 			}
 			if h := d.health(); !(h["tracker.frames"].(float64) > 100) || h["tracker.bad"] != 0.0 || h["trips"] != 0.0 {
 				t.Errorf("health: frames %v, bad %v, trips %v", h["tracker.frames"], h["tracker.bad"], h["trips"])
@@ -67,7 +70,8 @@ func TestDaemonBallRun(t *testing.T) {
 				t.Fatalf("exit code %d\n%s", code, d.errs)
 			}
 			lengths(t, d.ready.Run)
-			if out, errs, code := execute(t, "import", d.ready.Run); code != 0 || !strings.Contains(out, "friction.roll") || strings.Contains(out, "hil identify") {
+			if out, errs, code := execute(t, "import", d.ready.Run); code != 0 || !strings.Contains(out, "friction.roll") ||
+				strings.Contains(out, "hil identify") {
 				t.Errorf("import: code %d\n%s%s", code, out, errs)
 			}
 			if _, errs, code := execute(t, "identify", d.ready.Run); code == 0 || !strings.Contains(errs, "has no axis") {

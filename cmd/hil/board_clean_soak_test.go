@@ -119,7 +119,8 @@ func oddRigs() (rigs []boardRig) {
 		odd(&r)
 		rigs = append(rigs, r)
 	}
-	const still, slow, sine = "{kind: constant, offset: 0}", "{kind: sine, amplitude: 0.1 rad, frequency: 0.05 Hz}", "{kind: sine, amplitude: 3 rad, frequency: 0.5 Hz}"
+	const still, slow, sine = "{kind: constant, offset: 0}", "{kind: sine, amplitude: 0.1 rad, frequency: 0.05 Hz}",
+		"{kind: sine, amplitude: 3 rad, frequency: 0.5 Hz}"
 	for _, drive := range []string{"voltage", "current", "effort"} {
 		channels := map[string][]int{"voltage": {chCurrent}, "current": {chCurrent}}[drive]
 		load := func(a float64) func(*boardRig) {
@@ -128,7 +129,12 @@ func oddRigs() (rigs []boardRig) {
 		add("a weight of 3 Fs, held", drive, still, load(0.06), channels...)
 		add("a weight of −3 Fs, moved", drive, sine, load(-0.06), channels...)
 		add("a weight of 3 Fs, moved slowly", drive, slow, load(0.06), channels...)
-		add("friction of 1.4 times the file's", drive, slow, func(r *boardRig) { r.odd = func(p *boardPlant) { p.coulomb, p.static = 0.021, 0.0294 } }, channels...)
+		add("friction of 1.4 times the file's", drive, slow, func(r *boardRig) {
+			r.odd = func(p *boardPlant) {
+				p.coulomb, p.static = 0.021,
+					0.0294
+			}
+		}, channels...)
 		add("counts of 10 mrad, moved slowly", drive, slow, func(r *boardRig) { r.count = 0.01 }, channels...)
 	}
 	add("counts of 10 mrad, moved slowly", "velocity", slow, func(r *boardRig) { r.count = 0.01 })

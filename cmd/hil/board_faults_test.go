@@ -148,54 +148,74 @@ func boardCases() []boardCase {
 	return []boardCase{
 		// position
 		{name: "position frozen", found: "frozen position", make: holding(chPosition)},
-		{name: "position frozen from before RUN, 0.3 rad asked", found: "frozen position, runs on", when: "rest", asked: 0.1, only: still, make: holding(chPosition)},
+		{name: "position frozen from before RUN, 0.3 rad asked", found: "frozen position, runs on", when: "rest", asked: 0.1, only: still,
+			make: holding(chPosition)},
 		{name: "position frozen from before RUN, 0.9 rad asked", found: "frozen position", when: "rest", asked: 0.3, make: holding(chPosition)},
 		{name: "position frozen from before RUN, 1.8 rad asked", found: "frozen position", when: "rest", asked: 0.6, make: holding(chPosition)},
-		{name: "position, current frozen from before RUN", found: "frozen position, frozen current, frozen reading, readings disagree", needs: []int{chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chCurrent)},
-		{name: "position, tacho frozen from before RUN", found: "frozen position, frozen reading, readings disagree", needs: []int{chSpeed}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed)},
-		{name: "position, tacho, current and torque frozen from before RUN", found: "frozen position, frozen current, frozen reading, readings disagree", needs: []int{chSpeed, chTorque, chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
+		{name: "position, current frozen from before RUN", found: "frozen position, frozen current, frozen reading, readings disagree",
+			needs: []int{chCurrent}, when: "rest", asked: 0.6, make: holding(chPosition, chCurrent)},
+		{name: "position, tacho frozen from before RUN", found: "frozen position, frozen reading, readings disagree", needs: []int{chSpeed},
+			when: "rest", asked: 0.6, make: holding(chPosition, chSpeed)},
+		{name: "position, tacho, current and torque frozen from before RUN", found: "frozen position, frozen current, frozen reading, readings " +
+			"disagree", needs: []int{chSpeed, chTorque, chCurrent}, when: "rest", asked: 0.6,
+			make: holding(chPosition, chSpeed, chTorque, chCurrent)},
 		{name: "position frozen but for a count of noise", found: "frozen position", make: dithering},
-		{name: "position frozen but for noise, from before RUN, 0.9 rad asked", found: "frozen position", when: "rest", asked: 0.3, make: dithering},
-		{name: "position shows 5 % of the motion", found: "frozen position, wrong scale, readings disagree, i2t, speed, travel, runs on", within: 2000 * time.Millisecond, make: slipping(0.05)},
-		{name: "position shows 5 % of the motion, from before RUN, 0.9 rad asked", found: "frozen position, wrong scale, readings disagree, i2t, speed, travel, runs on", long: 2 * time.Second, when: "rest", asked: 0.3, make: slipping(0.05)},
+		{name: "position frozen but for noise, from before RUN, 0.9 rad asked", found: "frozen position", when: "rest", asked: 0.3,
+			make: dithering},
+		{name: "position shows 5 % of the motion", found: "frozen position, wrong scale, readings disagree, i2t, speed, travel, runs on",
+			within: 2000 * time.Millisecond, make: slipping(0.05)},
+		{name: "position shows 5 % of the motion, from before RUN, 0.9 rad asked",
+			found: "frozen position, wrong scale, readings disagree, i2t, speed, travel, runs on", long: 2 * time.Second, when: "rest", asked: 0.3,
+			make: slipping(0.05)},
 		{name: "position shows half of the motion", found: "wrong scale, runs on", make: slipping(0.5)},
-		{name: "position and current frozen", found: "frozen position, frozen current, frozen reading, readings disagree", needs: []int{chCurrent}, make: holding(chPosition, chCurrent)},
+		{name: "position and current frozen", found: "frozen position, frozen current, frozen reading, readings disagree",
+			needs: []int{chCurrent}, make: holding(chPosition, chCurrent)},
 		{name: "position and tacho frozen", found: "frozen position", needs: []int{chSpeed}, make: holding(chPosition, chSpeed)},
-		{name: "position, tacho, current and torque frozen", found: "frozen position, frozen reading, frozen current", needs: []int{chSpeed, chTorque, chCurrent}, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
+		{name: "position, tacho, current and torque frozen", found: "frozen position, frozen reading, frozen current",
+			needs: []int{chSpeed, chTorque, chCurrent}, make: holding(chPosition, chSpeed, chTorque, chCurrent)},
 		{name: "encoder turned round, from before RUN", found: "wrong direction", when: "rest", asked: 0.3, make: turned},
 		// below 2·Fs and 1 % of the largest effort a slow axis that is turned round goes as one with twice the friction, and K·ω is 0.05 V
 		// of 12
 		{name: "encoder turned round in motion", geared: 2.2, found: "wrong direction", make: turned},
 		{name: "position is NaN", found: "non-finite number", make: shape(chPosition, nan)},
-		{name: "position is NaN in 10 % of the samples", found: "non-finite number", within: 1500 * time.Millisecond, make: func(*boardRig, float64) boardFault {
-			rng := rand.New(rand.NewPCG(5, 6))
-			return boardFault{sample: func(s *boardSample) {
-				if rng.Float64() < 0.1 {
-					s.value[chPosition] = math.NaN()
-				}
-			}}
-		}},
+		{name: "position is NaN in 10 % of the samples", found: "non-finite number", within: 1500 * time.Millisecond,
+			make: func(*boardRig, float64) boardFault {
+				rng := rand.New(rand.NewPCG(5, 6))
+				return boardFault{sample: func(s *boardSample) {
+					if rng.Float64() < 0.1 {
+						s.value[chPosition] = math.NaN()
+					}
+				}}
+			}},
 		{name: "position left out", found: "stale sensor", only: noModbus, make: without(chPosition, nil)},
 		{name: "position halved", found: "position jump, speed, wrong scale, runs on", make: shape(chPosition, times(0.5))},
 		{name: "position doubled", found: "position jump, speed, wrong scale, runs on", make: shape(chPosition, times(2))},
 		{name: "position in steps of 0.05 rad", found: "estimate, frozen position", only: turning, make: shape(chPosition, steps(0.05))},
-		{name: "position in steps of 0.5 rad", found: "estimate, frozen position, speed, position jump", only: turning, make: shape(chPosition, steps(0.5))},
+		{name: "position in steps of 0.5 rad", found: "estimate, frozen position, speed, position jump", only: turning,
+			make: shape(chPosition, steps(0.5))},
 		{name: "position wraps at 1 rad", found: "position jump, speed", only: turning, make: shape(chPosition, modulo(1))},
-		{name: "position wraps at 6.55 rad", found: "position jump, speed", within: 1000 * time.Millisecond, only: turning, make: shape(chPosition, modulo(6.5536))},
+		{name: "position wraps at 6.55 rad", found: "position jump, speed", within: 1000 * time.Millisecond, only: turning,
+			make: shape(chPosition, modulo(6.5536))},
 		{name: "position with noise of 20 mrad", found: "estimate, speed", only: turning, make: func(*boardRig, float64) boardFault {
 			rng := rand.New(rand.NewPCG(9, 9))
 			return boardFault{sample: func(s *boardSample) { s.value[chPosition] += 0.02 * rng.NormFloat64() }}
 		}},
 		{name: "one position wild", found: "runs on", make: one(chPosition, 1e3)},
 		// current
-		{name: "current frozen", found: "frozen reading, frozen current, readings disagree", within: 1500 * time.Millisecond, needs: []int{chCurrent}, make: holding(chCurrent)},
+		{name: "current frozen", found: "frozen reading, frozen current, readings disagree", within: 1500 * time.Millisecond,
+			needs: []int{chCurrent}, make: holding(chCurrent)},
 		// where the axis stands at its turn, a winding that takes too little current for its voltage is one that turns unseen
-		{name: "current zero", beside: "frozen position", found: "frozen reading, frozen current, readings disagree", within: 1500 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, always(0))},
+		{name: "current zero", beside: "frozen position", found: "frozen reading, frozen current, readings disagree",
+			within: 1500 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, always(0))},
 		// the slow line takes ten samples, 0.2 s, to tell a number that stays; the geared motor's voltage changes by little while it gains speed
-		{name: "current zero from before RUN", found: "frozen reading, frozen current, readings disagree, frozen position", slow: 600 * time.Millisecond, needs: []int{chCurrent}, when: "rest", asked: 0.6, make: shape(chCurrent, always(0))},
-		{name: "current five times too large", found: "readings disagree, current, estimate, i2t, runs on", within: 2000 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, times(5))},
-		{name: "current a fifth", beside: "frozen position, wrong scale", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, times(0.2))},
-		{name: "current reversed", beside: "wrong direction, wrong scale", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chCurrent}, make: shape(chCurrent, times(-1))},
+		{name: "current zero from before RUN", found: "frozen reading, frozen current, readings disagree, frozen position",
+			slow: 600 * time.Millisecond, needs: []int{chCurrent}, when: "rest", asked: 0.6, make: shape(chCurrent, always(0))},
+		{name: "current five times too large", found: "readings disagree, current, estimate, i2t, runs on", within: 2000 * time.Millisecond,
+			needs: []int{chCurrent}, make: shape(chCurrent, times(5))},
+		{name: "current a fifth", beside: "frozen position, wrong scale", found: "readings disagree, runs on", within: 2000 * time.Millisecond,
+			needs: []int{chCurrent}, make: shape(chCurrent, times(0.2))},
+		{name: "current reversed", beside: "wrong direction, wrong scale", found: "readings disagree, runs on", within: 2000 * time.Millisecond,
+			needs: []int{chCurrent}, make: shape(chCurrent, times(-1))},
 		{name: "current + 10 A", found: "readings disagree, estimate", needs: []int{chCurrent}, make: shape(chCurrent, plus(10))},
 		{name: "current + 18 A", found: "current, readings disagree", needs: []int{chCurrent}, make: shape(chCurrent, plus(18))},
 		{name: "current − 10 A", found: "readings disagree, estimate, current", needs: []int{chCurrent}, make: shape(chCurrent, plus(-10))},
@@ -209,28 +229,37 @@ func boardCases() []boardCase {
 		{name: "tacho doubled", found: "readings disagree", needs: []int{chSpeed}, make: shape(chSpeed, times(2))},
 		// half of a speed below 4.2 rad/s is within the offset and the noise of a tacho and a quarter of both: 0.29 s around a turn of the
 		// reference, and 0.1 s to each side of it
-		{name: "tacho halved", found: "readings disagree", within: 450 * time.Millisecond, needs: []int{chSpeed}, make: shape(chSpeed, times(0.5))},
+		{name: "tacho halved", found: "readings disagree", within: 450 * time.Millisecond, needs: []int{chSpeed},
+			make: shape(chSpeed, times(0.5))},
 		{name: "tacho is NaN", found: "non-finite number", needs: []int{chSpeed}, make: shape(chSpeed, nan)},
 		{name: "tacho left out", found: "stale sensor", needs: []int{chSpeed}, only: noModbus, make: without(chSpeed, nil)},
 		// torque
-		{name: "torque frozen", found: "frozen reading, readings disagree", within: 1500 * time.Millisecond, needs: []int{chTorque}, make: holding(chTorque)},
-		{name: "torque zero", found: "frozen reading, readings disagree", within: 1500 * time.Millisecond, needs: []int{chTorque}, make: shape(chTorque, always(0))},
+		{name: "torque frozen", found: "frozen reading, readings disagree", within: 1500 * time.Millisecond, needs: []int{chTorque},
+			make: holding(chTorque)},
+		{name: "torque zero", found: "frozen reading, readings disagree", within: 1500 * time.Millisecond, needs: []int{chTorque},
+			make: shape(chTorque, always(0))},
 		{name: "torque reversed", found: "readings disagree", needs: []int{chTorque}, make: shape(chTorque, times(-1))},
-		{name: "torque doubled", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chTorque}, make: shape(chTorque, times(2))},
+		{name: "torque doubled", found: "readings disagree, runs on", within: 2000 * time.Millisecond, needs: []int{chTorque},
+			make: shape(chTorque, times(2))},
 		{name: "torque is NaN", found: "non-finite number", needs: []int{chTorque}, make: shape(chTorque, nan)},
 		{name: "torque left out", found: "stale sensor", needs: []int{chTorque}, only: noModbus, make: without(chTorque, nil)},
 		// status, applied
 		{name: "status says a fault", found: "device fault", make: shape(chStatus, always(4))},
-		{name: "status left out, then a fault", found: "stale sensor, device fault", only: noModbus, make: without(chStatus, func(s *boardSample) { s.value[chStatus] = 4 })},
+		{name: "status left out, then a fault", found: "stale sensor, device fault", only: noModbus,
+			make: without(chStatus, func(s *boardSample) { s.value[chStatus] = 4 })},
 		{name: "applied left out", found: "stale sensor", needs: []int{chApplied}, make: without(chApplied, nil)},
-		{name: "applied frozen", found: "frozen reading, readings disagree", within: 1500 * time.Millisecond, needs: []int{chApplied}, make: holding(chApplied)},
+		{name: "applied frozen", found: "frozen reading, readings disagree", within: 1500 * time.Millisecond, needs: []int{chApplied},
+			make: holding(chApplied)},
 		// the line
 		{name: "silence", found: "stale sensor", make: fixed(boardFault{quiet: true})},
 		{name: "10 % of the frames lost", found: "runs on", only: noModbus, make: losing(0.1)},
 		{name: "50 % of the frames lost", found: "runs on", only: noModbus, make: losing(0.5)},
-		{name: "60 % of the frames lost", found: "runs on, stale sensor", within: 5000 * time.Millisecond, only: noModbus, make: losing(0.6), long: 5 * time.Second},
-		{name: "80 % of the frames lost", found: "stale sensor", within: 1200 * time.Millisecond, only: noModbus, make: losing(0.8), long: 5 * time.Second},
-		{name: "every 22nd frame at 200 Hz declared", found: "stale sensor", only: at200Hz, long: 6 * time.Second, make: fixed(boardFault{lost: func(n int) bool { return n%22 != 0 }})},
+		{name: "60 % of the frames lost", found: "runs on, stale sensor", within: 5000 * time.Millisecond, only: noModbus, make: losing(0.6),
+			long: 5 * time.Second},
+		{name: "80 % of the frames lost", found: "stale sensor", within: 1200 * time.Millisecond, only: noModbus, make: losing(0.8),
+			long: 5 * time.Second},
+		{name: "every 22nd frame at 200 Hz declared", found: "stale sensor", only: at200Hz, long: 6 * time.Second,
+			make: fixed(boardFault{lost: func(n int) bool { return n%22 != 0 }})},
 		{name: "16 ms lost every 100 ms", found: "runs on", only: noModbus, make: func(r *boardRig, _ float64) boardFault {
 			every := int(r.rate / 10)
 			return boardFault{lost: func(n int) bool { return n%every < int(0.016*r.rate) }}
@@ -244,7 +273,8 @@ func boardCases() []boardCase {
 				return kept
 			}}
 		}},
-		{name: "each frame three times", found: "runs on", only: noModbus, make: fixed(boardFault{line: func(f []byte) []byte { return bytes.Repeat(f, 3) }})},
+		{name: "each frame three times", found: "runs on", only: noModbus,
+			make: fixed(boardFault{line: func(f []byte) []byte { return bytes.Repeat(f, 3) }})},
 		{name: "frames in the wrong order", found: "runs on", only: noModbus, make: fixed(boardFault{swapped: true})},
 		{name: "random bytes", found: "runs on", only: onLink, make: func(*boardRig, float64) boardFault {
 			rng := rand.New(rand.NewPCG(1, 1))
@@ -267,25 +297,33 @@ func boardCases() []boardCase {
 		{name: "60 ms of delay", found: "runs on, *", within: 2000 * time.Millisecond, only: noModbus, make: fixed(ms(60))},
 		{name: "half the rate", found: "runs on", only: noModbus, make: fixed(boardFault{pace: 0.5})},
 		{name: "twice the rate", found: "runs on", only: noModbus, make: fixed(boardFault{pace: 2})},
-		{name: "clock 10 s ahead", found: "runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d + 10*time.Second })},
-		{name: "clock 0.3 s back", found: "runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d - 300*time.Millisecond })},
+		{name: "clock 10 s ahead", found: "runs on", only: noModbus,
+			make: clock(func(d time.Duration) time.Duration { return d + 10*time.Second })},
+		{name: "clock 0.3 s back", found: "runs on", only: noModbus,
+			make: clock(func(d time.Duration) time.Duration { return d - 300*time.Millisecond })},
 		{name: "clock stands still", found: "stale sensor", only: noModbus, make: clock(func(time.Duration) time.Duration { return 0 })},
-		{name: "clock at half the rate", found: "stale sensor, runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return d / 2 })},
+		{name: "clock at half the rate", found: "stale sensor, runs on", only: noModbus,
+			make: clock(func(d time.Duration) time.Duration { return d / 2 })},
 		{name: "clock at twice the rate", found: "runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return 2 * d })},
-		{name: "clock 2 % fast for 5 s, then right", found: "runs on", only: onLink, long: 12 * time.Second, make: clock(func(d time.Duration) time.Duration {
-			return d + min(d, 5*time.Second)/50
-		})},
+		{name: "clock 2 % fast for 5 s, then right", found: "runs on", only: onLink, long: 12 * time.Second,
+			make: clock(func(d time.Duration) time.Duration {
+				return d + min(d, 5*time.Second)/50
+			})},
 		{name: "unplugged", found: "link down", make: fixed(boardFault{unplugs: true})},
 		{name: "board begins anew", found: "link down, stale sensor", only: noModbus, make: fixed(boardFault{reboots: true})},
 		// plant and drive
 		// below 2·Fs and 1 % of the largest effort an axis that stands may just need more than the file says
 		// 0.1·Fs above that the heavy geared motor needs 0.3 s for the 30 counts that must be missing, 0.4·Fs above it 0.12 s
-		{name: "shaft blocked", push: 2.2, geared: 2.5, found: "frozen position, blocked shaft", make: fixed(boardFault{plant: func(p *boardPlant) { p.blocked = true }})},
-		{name: "drive turned round in motion", found: "wrong direction", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return -u, on }})},
-		{name: "drive at its limit", found: "wrong direction, speed, travel, frozen position, delay, *", make: func(r *boardRig, sign float64) boardFault {
-			return boardFault{drive: func(u float64, on bool) (float64, bool) { return sign * r.limit, on }}
-		}},
-		{name: "drive does nothing", beside: "wrong scale, readings disagree", found: "frozen position, blocked shaft", make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return 0, on }})},
+		{name: "shaft blocked", push: 2.2, geared: 2.5, found: "frozen position, blocked shaft",
+			make: fixed(boardFault{plant: func(p *boardPlant) { p.blocked = true }})},
+		{name: "drive turned round in motion", found: "wrong direction",
+			make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return -u, on }})},
+		{name: "drive at its limit", found: "wrong direction, speed, travel, frozen position, delay, *",
+			make: func(r *boardRig, sign float64) boardFault {
+				return boardFault{drive: func(u float64, on bool) (float64, bool) { return sign * r.limit, on }}
+			}},
+		{name: "drive does nothing", beside: "wrong scale, readings disagree", found: "frozen position, blocked shaft",
+			make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return 0, on }})},
 		{name: "drive holds its command", found: "*", within: 2000 * time.Millisecond, make: func(*boardRig, float64) boardFault {
 			kept := math.NaN()
 			return boardFault{drive: func(u float64, on bool) (float64, bool) {
@@ -295,10 +333,12 @@ func boardCases() []boardCase {
 				return kept, on
 			}}
 		}},
-		{name: "drive of a tenth", found: "*, runs on", within: 2000 * time.Millisecond, make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return u / 10, on }})},
+		{name: "drive of a tenth", found: "*, runs on", within: 2000 * time.Millisecond,
+			make: fixed(boardFault{drive: func(u float64, on bool) (float64, bool) { return u / 10, on }})},
 		{name: "commands 30 ms late", found: "*, runs on", within: 2000 * time.Millisecond, make: fixed(boardFault{slow: 30 * time.Millisecond})},
 		{name: "commands 80 ms late", found: "*, runs on", within: 2000 * time.Millisecond, make: fixed(boardFault{slow: 80 * time.Millisecond})},
-		{name: "board reads no commands", found: "*", within: 4500 * time.Millisecond, make: fixed(boardFault{deaf: true}), long: 4 * time.Second},
+		{name: "board reads no commands", found: "*", within: 4500 * time.Millisecond, make: fixed(boardFault{deaf: true}),
+			long: 4 * time.Second},
 		// off is not off
 		{name: "drive goes on after STOP", when: "stop", make: goesOn},
 		{name: "drive goes on after ESTOP", when: "estop", make: goesOn},
@@ -370,11 +410,13 @@ func boardRigs() []boardRig {
 			r.plays = func(f *boardCase) bool { return f.needs != nil || strings.HasPrefix(f.name, "position frozen") }
 		case r.rate == 200, r.reference != "":
 			r.plays = func(f *boardCase) bool {
-				return strings.HasPrefix(f.name, "position frozen") || strings.Contains(f.name, "frame") || strings.Contains(f.name, "turned") || strings.Contains(f.name, "current")
+				return strings.HasPrefix(f.name, "position frozen") || strings.Contains(f.name, "frame") || strings.Contains(f.name, "turned") ||
+					strings.Contains(f.name, "current")
 			}
 		}
 	}
-	for i, second := range []string{"drive goes on after STOP", "encoder turned round in motion", "current zero", "position is NaN in 10 % of the samples", "encoder turned round in motion"} {
+	for i, second := range []string{"drive goes on after STOP", "encoder turned round in motion", "current zero",
+		"position is NaN in 10 % of the samples", "encoder turned round in motion"} {
 		rigs[i].always = []string{"position frozen", second}
 	}
 	return rigs

@@ -106,7 +106,8 @@ func (r boardRig) file(t *testing.T, port string) string {
 	if r.heavy {
 		turn, push, kind = "m", "N", "linear"
 	}
-	units := map[int]string{chPosition: turn, chCurrent: "A", chSpeed: turn + "/s", chTorque: push, chApplied: map[string]string{"voltage": "V", "current": "A", "effort": push, "velocity": turn + "/s"}[r.drive]}
+	units := map[int]string{chPosition: turn, chCurrent: "A", chSpeed: turn + "/s", chTorque: push,
+		chApplied: map[string]string{"voltage": "V", "current": "A", "effort": push, "velocity": turn + "/s"}[r.drive]}
 	number := map[string]string{"link": "f64", "text": "text", "modbus": "f32"}[r.wire]
 	var measure, axis strings.Builder
 	for _, c := range r.channels {
@@ -131,7 +132,8 @@ func (r boardRig) file(t *testing.T, port string) string {
 		fmt.Fprintf(&measure, "      - {name: %s%s, type: %s%s}\n", boardChannels[c], unit, kind, more)
 	}
 	line := map[string]string{"text": "    protocol: line\n    line: {time: t, time_unit: 1 us, time_bits: 32}\n",
-		"modbus": "    protocol: modbus\n    modbus: {parity: even, delay: 1 ms, silence: 0.4 ms, timeout: 20 ms, late: 20 ms, retry: 1}\n"}[r.wire]
+		"modbus": "    protocol: modbus\n    modbus: {parity: even, delay: 1 ms, silence: 0.4 ms, timeout: 20 ms, late: 20 ms, " +
+			"retry: 1}\n"}[r.wire]
 	at := func(n int) string {
 		if r.wire != "modbus" {
 			return ""
@@ -165,7 +167,8 @@ func (r boardRig) file(t *testing.T, port string) string {
 	}
 	estimator := []string{fmt.Sprintf("position_noise: %g", r.count)}
 	if r.drive != "velocity" {
-		fmt.Fprintf(&axis, "    friction: {law: lugre, sigma0: %g, sigma1: %g, sigma2: %g, Fc: %g, Fs: %g, vs: %g, vd: %g}\n", p.sigma0, p.sigma1, p.sigma2, p.coulomb, p.static, p.stribeck, p.stribeck)
+		fmt.Fprintf(&axis, "    friction: {law: lugre, sigma0: %g, sigma1: %g, sigma2: %g, Fc: %g, Fs: %g, vs: %g, vd: %g}\n", p.sigma0,
+			p.sigma1, p.sigma2, p.coulomb, p.static, p.stribeck, p.stribeck)
 		estimator = append(estimator, fmt.Sprintf("effort_walk: %g", p.static*5))
 	} else {
 		estimator = append(estimator, "acceleration_walk: 3000")
@@ -200,7 +203,8 @@ func (r boardRig) file(t *testing.T, port string) string {
 	}
 	reference := r.reference
 	if reference == "" {
-		reference = fmt.Sprintf("{kind: sine, amplitude: %g, frequency: %g, fade: 0.3 s}", r.reach, map[bool]float64{true: 0.2, false: 0.5}[r.wire == "modbus"])
+		reference = fmt.Sprintf("{kind: sine, amplitude: %g, frequency: %g, fade: 0.3 s}", r.reach,
+			map[bool]float64{true: 0.2, false: 0.5}[r.wire == "modbus"])
 	}
 	text := fmt.Sprintf(`version: 2
 rig: {name: %s, description: "%s"}
@@ -227,7 +231,8 @@ guard: {selftest_time: 100 ms}
 record: {dir: "%s"}
 web: {commands: true}
 `, slug.Replace(r.name), r.name, r.loop, port, map[bool]int{true: 115200, false: 921600}[r.wire == "modbus"], map[bool]float64{true: r.loop, false: r.rate}[r.wire == "modbus"], line, measure.String(),
-		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "), reference, control, guard, t.TempDir())
+		units[chApplied], number, r.commandScale(), r.limit, r.slew, at(20), enable, at(22), kind, axis.String(), strings.Join(estimator, ", "),
+		reference, control, guard, t.TempDir())
 	for from, to := range r.extra {
 		if !strings.Contains(text, from) {
 			t.Fatalf("the file has no %q:\n%s", from, text)

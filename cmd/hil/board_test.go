@@ -94,14 +94,17 @@ var boardChannels = [...]string{"angle", "current", "speed", "torque", "applied"
 
 // boardFault is what is wrong with a board; the zero value is nothing.
 type boardFault struct {
-	sample                                                   func(*boardSample)                       // changes what is measured
-	lost                                                     func(n int) bool                         // frame n does not leave
-	clock                                                    func(since time.Duration) time.Duration  // the board's clock, since the fault began
-	pace                                                     float64                                  // frames for each frame of a healthy board
-	delay                                                    time.Duration                            // of every frame on the line
-	line                                                     func(frame []byte) []byte                // what the line makes of a frame
-	swapped                                                  bool                                     // frames in pairs the wrong way round
-	burst                                                    time.Duration                            // held back so long in every second, and sent at once then
+	sample func(*boardSample) // changes what is measured
+	lost   func(n int) bool   // frame n does not leave
+	// the board's clock, since the fault began
+	clock func(since time.Duration) time.Duration
+	// frames for each frame of a healthy board
+	pace    float64
+	delay   time.Duration             // of every frame on the line
+	line    func(frame []byte) []byte // what the line makes of a frame
+	swapped bool                      // frames in pairs the wrong way round
+	// held back so long in every second, and sent at once then
+	burst                                                    time.Duration
 	drive                                                    func(u float64, on bool) (float64, bool) // what the drive makes of its command
 	slow                                                     time.Duration                            // … so much later
 	plant                                                    func(p *boardPlant)                      // at every step

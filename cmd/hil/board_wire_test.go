@@ -116,7 +116,8 @@ func (b *board) takeFrame(stuffed []byte) {
 	if !ok || len(p) != 6+9+2 || crcCCITT(p[:15]) != binary.LittleEndian.Uint16(p[15:]) || p[0] != 2 && p[0] != 3 {
 		return
 	}
-	b.take(boardOrder{kind: p[0], stamp: binary.LittleEndian.Uint32(p[2:]), command: math.Float64frombits(binary.LittleEndian.Uint64(p[6:])) * 1e-6, on: p[14] == 1})
+	b.take(boardOrder{kind: p[0], stamp: binary.LittleEndian.Uint32(p[2:]),
+		command: math.Float64frombits(binary.LittleEndian.Uint64(p[6:])) * 1e-6, on: p[14] == 1})
 }
 
 // ---- Modbus

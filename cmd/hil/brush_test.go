@@ -27,8 +27,10 @@ func brushFile(t *testing.T, changes ...string) string {
 		t.Fatal(err)
 	}
 	text := string(data)
-	changes = append([]string{"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "limit: 100 ms", "limit: 2 s",
-		"beat: 1 s", "beat: 3 s", "max_error: 10 rad", "max_error: 500 rad", "max_speed: 450 rad/s", "max_speed: 5000 rad/s", "max_current: 25 A", "max_current: 0 A"}, changes...)
+	changes = append([]string{"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
+		"limit: 100 ms", "limit: 2 s",
+		"beat: 1 s", "beat: 3 s", "max_error: 10 rad", "max_error: 500 rad", "max_speed: 450 rad/s", "max_speed: 5000 rad/s",
+		"max_current: 25 A", "max_current: 0 A"}, changes...)
 	for i := 0; i < len(changes); i += 2 {
 		if !strings.Contains(text, changes[i]) {
 			t.Fatalf("the example has no %q", changes[i])
@@ -49,12 +51,14 @@ func TestDaemonBrushRun(t *testing.T) {
 	d.awaitMode("run")
 	time.Sleep(2 * time.Second)
 	s := d.state()
-	for _, name := range []string{"brushes.tilt", "brushes.force", "brushes.torque", "brushes.drop", "brushes.loss", "brushes.busy", "brushes.level", "brushes.unverified", "brushes.sparking", "brushes.substeps", "brushes.room"} {
+	for _, name := range []string{"brushes.tilt", "brushes.force", "brushes.torque", "brushes.drop", "brushes.loss", "brushes.busy",
+		"brushes.level", "brushes.unverified", "brushes.sparking", "brushes.substeps", "brushes.room"} {
 		if v, ok := s[name].(float64); !ok || math.IsNaN(v) {
 			t.Errorf("%s: %v", name, s[name])
 		}
 	}
-	if h := d.health(); h["drive.frames"].(float64) < 500 || h["brushes.busy_p50_us"].(float64) <= 0 || h["brushes.share"].(float64) <= 0 || h["brushes.level_changes"] == nil {
+	if h := d.health(); h["drive.frames"].(float64) < 500 || h["brushes.busy_p50_us"].(float64) <= 0 || h["brushes.share"].(float64) <= 0 ||
+		h["brushes.level_changes"] == nil {
 		t.Errorf("health %v", h)
 	}
 	if code := d.stop(); code != report.Interrupted {

@@ -30,7 +30,8 @@ func TestCheckGoodFile(t *testing.T) {
 	if err != nil || errOut != "" {
 		t.Fatal(err, errOut)
 	}
-	for _, want := range []string{"motor.yaml: ok", "22 bytes per frame (11 of them data), 1000 frames/s, 23.9 % of the line", "at most 1.24 ms old",
+	for _, want := range []string{"motor.yaml: ok", "22 bytes per frame (11 of them data), 1000 frames/s, 23.9 % of the line",
+		"at most 1.24 ms old",
 		"next: hil run ../../configs/motor.yaml\n", "serial-line.yaml --dry-run"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("lacks %q:\n%s", want, out)
@@ -40,17 +41,20 @@ func TestCheckGoodFile(t *testing.T) {
 
 // Files for other verbs are recognised by what they say.
 func TestCheckKnowsEveryKindOfFile(t *testing.T) {
-	for file, next := range map[string]string{"compare-laws": "hil simulate", "stick-slip": "hil simulate", "emps": "hil identify", "pendulum": "hil identify", "motor": "hil run"} {
+	for file, next := range map[string]string{"compare-laws": "hil simulate", "stick-slip": "hil simulate", "emps": "hil identify",
+		"pendulum": "hil identify", "motor": "hil run"} {
 		out, errOut, err := runVerb(newCheckCmd(), "../../configs/"+file+".yaml")
 		if err != nil || errOut != "" || !strings.Contains(out, file+".yaml: ok") || !strings.Contains(out, "next: "+next) {
 			t.Errorf("%s: %v %s\n%s", file, err, errOut, out)
 		}
 	}
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
-	if err := os.WriteFile(bad, []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 1 N/m}\nfriction: lugr\ninput: 1 m\nstep: 1 ms\nduration: 1 s\n"), 0o644); err != nil {
+	if err := os.WriteFile(bad, []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 1 N/m}\nfriction: lugr\ninput: 1 "+
+		"m\nstep: 1 ms\nduration: 1 s\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, errOut, err := runVerb(newCheckCmd(), bad); report.ExitCode(err) != report.Invalid || !strings.Contains(errOut, `did you mean "lugre"`) {
+	if _, errOut, err := runVerb(newCheckCmd(), bad); report.ExitCode(err) != report.Invalid ||
+		!strings.Contains(errOut, `did you mean "lugre"`) {
 		t.Errorf("%v\n%s", err, errOut)
 	}
 }

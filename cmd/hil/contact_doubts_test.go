@@ -23,8 +23,8 @@ func sceneFile(t *testing.T, bodies, pairs, rest string) string {
 	return path
 }
 
-// A bullet through a plate: a step that may miss it gives a warning with names, a count and the exit code of doubt, and writes what was asked
-// for; half of the plate per step gives none, and the bullet bounces as two bodies on a line do.
+// A bullet through a plate: a step that may miss it gives a warning with names, a count and the exit code of doubt, and writes what was
+// asked for; half of the plate per step gives none, and the bullet bounces as two bodies on a line do.
 func TestStepTooLongForAThinPlate(t *testing.T) {
 	for _, c := range []struct {
 		step string
@@ -70,7 +70,8 @@ func TestStepTooLongForAThinPlate(t *testing.T) {
 // Boxes on each other, two contacts each: as many as there are find room.
 func TestThirteenBoxesWeighWhatTheyWeigh(t *testing.T) {
 	var bodies, pairs strings.Builder
-	bodies.WriteString("    - {name: floor, shape: half-plane, fixed: true}\n    - {name: scale, shape: box, mass: 1, size: [0.2, 0.1], position: [0, 0.05]}\n")
+	bodies.WriteString("    - {name: floor, shape: half-plane, fixed: true}\n    - {name: scale, shape: box, mass: 1, size: [0.2, 0.1], " +
+		"position: [0, 0.05]}\n")
 	pairs.WriteString("    - {a: scale, b: floor, mu: 0.5}\n")
 	below := "scale"
 	for k := range 13 {
@@ -93,7 +94,8 @@ func TestThirteenBoxesWeighWhatTheyWeigh(t *testing.T) {
 // A run that cannot go on names the bodies and what may help, with the exit code of doubt.
 func TestRunsThatEndEarlyNameBodies(t *testing.T) {
 	toy := filepath.Join(t.TempDir(), "ball.yaml")
-	if err := os.WriteFile(toy, []byte("version: 1\nname: ball\nsystem: toy\ntoy: {kind: ball, ground: {eps_n: 0.9}}\nengine: {kind: event-driven, max_events: 3}\nduration: 5 s\n"), 0o644); err != nil {
+	if err := os.WriteFile(toy, []byte("version: 1\nname: ball\nsystem: toy\ntoy: {kind: ball, ground: {eps_n: 0.9}}\nengine: {kind: "+
+		"event-driven, max_events: 3}\nduration: 5 s\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	scene := sceneFile(t, `    - {name: floor, shape: half-plane, fixed: true}
@@ -101,7 +103,8 @@ func TestRunsThatEndEarlyNameBodies(t *testing.T) {
 `, "    - {a: marble, b: floor, eps_n: 0.9}\n", "engine: {kind: event-driven, max_events: 3}\nduration: 5 s\n")
 	for path, names := range map[string]string{toy: "ball on ground", scene: "marble on floor"} {
 		_, errs, code := execute(t, "simulate", path)
-		if code != report.Quality || !strings.Contains(errs, names) || !strings.Contains(errs, "fixed-step") || slices.Contains(strings.Fields(errs), "[0]") {
+		if code != report.Quality || !strings.Contains(errs, names) || !strings.Contains(errs, "fixed-step") ||
+			slices.Contains(strings.Fields(errs), "[0]") {
 			t.Errorf("exit code %d, %s", code, errs)
 		}
 	}

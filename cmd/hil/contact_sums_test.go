@@ -32,9 +32,11 @@ func toyFile(t *testing.T, text string) string {
 func TestStatisticsAreThoseOfTheMotion(t *testing.T) {
 	const g = 9.81
 	a := g * (math.Sin(0.5) - 0.2*math.Cos(0.5)) // block slides down 0.5 rad with friction 0.2
-	down := map[string]float64{"x_mean": a * (1 - 1./64) / 6 / 0.75, "x_min": a / 32, "x_max": a / 2, "x_end": a / 2, "mean_abs_x_dot": (a/2 - a/32) / 0.75, "max_abs_x_dot": a}
+	down := map[string]float64{"x_mean": a * (1 - 1./64) / 6 / 0.75, "x_min": a / 32, "x_max": a / 2, "x_end": a / 2,
+		"mean_abs_x_dot": (a/2 - a/32) / 0.75, "max_abs_x_dot": a}
 	w := 10.0 // rad/s, an oscillator without friction
-	swing := map[string]float64{"x_mean": 0, "x_max": 0.06, "x_min": -0.06, "mean_abs_x_dot": 2 / math.Pi * 0.06 * w, "max_abs_x_dot": 0.06 * w}
+	swing := map[string]float64{"x_mean": 0, "x_max": 0.06, "x_min": -0.06, "mean_abs_x_dot": 2 / math.Pi * 0.06 * w,
+		"max_abs_x_dot": 0.06 * w}
 	hop := map[string]float64{"y_min": 0.02, "y_max": 0.12, "y_mean": 0.02 + 2./3*0.1, "max_abs_y_dot": math.Sqrt(2 * g * 0.1)}
 	fall := math.Sqrt(2 * 0.1 / g)
 	for _, c := range []struct {
@@ -42,7 +44,8 @@ func TestStatisticsAreThoseOfTheMotion(t *testing.T) {
 		want       map[string]float64
 		tol        [2]float64 // event-driven, fixed steps of 20 µs
 	}{
-		{"block", "system: toy\ntoy: {kind: block, slope: 0.5 rad, ground: {mu: 0.2}}\nduration: 1 s\ndiscard: 0.25 s", down, [2]float64{1e-9, 1e-4}},
+		{"block", "system: toy\ntoy: {kind: block, slope: 0.5 rad, ground: {mu: 0.2}}\nduration: 1 s\ndiscard: 0.25 s", down,
+			[2]float64{1e-9, 1e-4}},
 		{"oscillator", "system: toy\ntoy: {kind: oscillator, contact: {mu: 0}}\nduration: 0.62831853071795864 s", swing, [2]float64{1e-4, 1e-3}},
 		{"ball", "system: toy\ntoy: {kind: ball, ground: {eps_n: 1}}\nduration: " + fmt.Sprint(4*fall) + " s", hop, [2]float64{1e-6, 1e-3}},
 	} {
@@ -151,9 +154,12 @@ func TestForcesTimesIntervalsAreTheChangeOfMomentum(t *testing.T) {
 		tol         [2]float64
 	}{
 		// it falls for 0.1 s and comes with 0.981 m/s, again after 0.1 s with half of that, and flies off with a quarter
-		{"ball", "{name: body, shape: disc, radius: 0.02, mass: 0.3, position: [0, 0.06905]}\n  pairs: [{a: body, b: floor, eps_n: 0.5}]", 0.3, 0, 0.23, 0, 0.25*0.981 - g*0.03, [2]float64{1e-8, 1e-3}},
-		{"box", "{name: body, shape: box, size: [0.2, 0.02], mass: 2, position: [0, 0.05905], velocity: [1, 0], locked: [angle]}\n  pairs: [{a: body, b: floor, mu: 0.4}]", 2, 1, 0.5, 0, 0, [2]float64{1e-8, 1e-3}},
-		{"box that still slides", "{name: body, shape: box, size: [0.2, 0.02], mass: 2, position: [0, 0.05905], velocity: [-1, 0], locked: [angle]}\n  pairs: [{a: body, b: floor, mu: 0.4}]", 2, -1, 0.15, -1 + 0.4*0.981 + 0.4*g*0.05, 0, [2]float64{1e-8, 1e-3}},
+		{"ball", "{name: body, shape: disc, radius: 0.02, mass: 0.3, position: [0, 0.06905]}\n  pairs: [{a: body, b: floor, eps_n: 0.5}]", 0.3,
+			0, 0.23, 0, 0.25*0.981 - g*0.03, [2]float64{1e-8, 1e-3}},
+		{"box", "{name: body, shape: box, size: [0.2, 0.02], mass: 2, position: [0, 0.05905], velocity: [1, 0], locked: [angle]}\n  pairs: " +
+			"[{a: body, b: floor, mu: 0.4}]", 2, 1, 0.5, 0, 0, [2]float64{1e-8, 1e-3}},
+		{"box that still slides", "{name: body, shape: box, size: [0.2, 0.02], mass: 2, position: [0, 0.05905], velocity: [-1, 0], locked: " +
+			"[angle]}\n  pairs: [{a: body, b: floor, mu: 0.4}]", 2, -1, 0.15, -1 + 0.4*0.981 + 0.4*g*0.05, 0, [2]float64{1e-8, 1e-3}},
 	} {
 		for i, engine := range []string{"event-driven", "fixed-step"} {
 			for _, every := range []float64{1e-3, 0.01, c.time} {
@@ -175,7 +181,8 @@ func TestForcesTimesIntervalsAreTheChangeOfMomentum(t *testing.T) {
 					tol       float64
 				}{
 					{"speed along x", vx[end], c.endX, c.tol[i]}, {"speed along y", vy[end], c.endY, c.tol[i]},
-					{"normal", sum("mean_normal_force_N"), c.m * (vy[end] + g*c.time), 1e-7}, {"tangential", sum("mean_tangential_force_N"), c.m * (vx[end] - c.vx), 1e-7},
+					{"normal", sum("mean_normal_force_N"), c.m * (vy[end] + g*c.time), 1e-7},
+					{"tangential", sum("mean_tangential_force_N"), c.m * (vx[end] - c.vx), 1e-7},
 				} {
 					if math.Abs(w.got-w.want) > w.tol {
 						t.Errorf("%s: %s: %.9g, want %.9g", what, w.name, w.got, w.want)
@@ -244,12 +251,14 @@ engine: {kind: event-driven}`
 			t.Errorf("row %d: %q, want %q", k, table[k+1], w)
 		}
 	}
-	for _, args := range [][]string{{"--events", filepath.Join(dir, "e.txt")}, {"--events", filepath.Join(dir, "e.csv"), "-o", filepath.Join(dir, "e.csv")}} {
+	for _, args := range [][]string{{"--events", filepath.Join(dir, "e.txt")},
+		{"--events", filepath.Join(dir, "e.csv"), "-o", filepath.Join(dir, "e.csv")}} {
 		if _, _, err := runVerb(newSimulateCmd(), append(args, toyFile(t, text))...); report.ExitCode(err) != report.Usage {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
-	_, _, err = runVerb(newSimulateCmd(), toyFile(t, strings.Replace(text, "event-driven", "fixed-step", 1)), "--events", filepath.Join(dir, "f.csv"))
+	_, _, err = runVerb(newSimulateCmd(), toyFile(t, strings.Replace(text, "event-driven", "fixed-step", 1)), "--events",
+		filepath.Join(dir, "f.csv"))
 	if report.ExitCode(err) != report.Usage || !strings.Contains(err.Error(), "event-driven") {
 		t.Errorf("fixed-step: %v", err)
 	}

@@ -167,7 +167,8 @@ func TestBrushIsSimulatedBetweenEvents(t *testing.T) {
 			}
 		}},
 	} {
-		text := "version: 1\nname: b\nsystem: brush\nbrush: {commutator: {smooth: true}}\nengine: " + c.engine + "\nduration: 24 ms\ndiscard: 8 ms\n"
+		text := "version: 1\nname: b\nsystem: brush\nbrush: {commutator: {smooth: true}}\nengine: " + c.engine + "\nduration: 24 " +
+			"ms\ndiscard: 8 ms\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +187,8 @@ func TestBrushIsSimulatedBetweenEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(string(data), "\n"); n < 1900 || !strings.Contains(string(data), "face_force_N,holder_force_N,spring_force_N,torque_Nm,contacts") {
+		if n := strings.Count(string(data), "\n"); n < 1900 ||
+			!strings.Contains(string(data), "face_force_N,holder_force_N,spring_force_N,torque_Nm,contacts") {
 			t.Errorf("%s: %d rows", c.engine, n)
 		}
 	}
@@ -228,10 +230,12 @@ func TestMeasuredBrush(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for rows, want := range map[string]int{"0,1\n1,2": 0, "0.0001,1\n1,2": 1, "0,1\n0.002,2": 1} { // A/mm²; up to some 10 A flow through 69 mm²
+	// A/mm²; up to some 10 A flow through 69 mm²
+	for rows, want := range map[string]int{"0,1\n1,2": 0, "0.0001,1\n1,2": 1, "0,1\n0.002,2": 1} {
 		file := filepath.Join(dir, "m.yaml")
 		for name, content := range map[string]string{
-			"m.yaml": strings.Replace(string(text), "brush:\n", "brush:\n  material: {damping_by_current: d.csv, current_density: 1e3}\n", 1), "d.csv": "current_density_A_mm2,factor\n" + rows + "\n",
+			"m.yaml": strings.Replace(string(text), "brush:\n", "brush:\n  material: {damping_by_current: d.csv, current_density: 1e3}\n", 1),
+			"d.csv":  "current_density_A_mm2,factor\n" + rows + "\n",
 		} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 				t.Fatal(err)
@@ -259,7 +263,8 @@ func TestBrushTooFastForTheStep(t *testing.T) {
 	}
 	write(fast)
 	_, _, err = runVerb(newSimulateCmd(), file)
-	if code := report.ExitCode(err); code != report.Invalid || !strings.Contains(err.Error(), "1.45e-05 s") || !strings.Contains(err.Error(), "engine.averaged") {
+	if code := report.ExitCode(err); code != report.Invalid || !strings.Contains(err.Error(), "1.45e-05 s") ||
+		!strings.Contains(err.Error(), "engine.averaged") {
 		t.Errorf("exit %d: %v", code, err)
 	}
 	write(strings.Replace(fast, "step: 20 us}", "step: 20 us, averaged: true}", 1))
@@ -277,7 +282,8 @@ func TestAnimationMoves(t *testing.T) {
 	touch(t, "../../configs/brush.yaml", "--duration", "20ms", "--animate", page)
 	actx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1200, 900),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))...)
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-background-networking", true))...)
 	defer cancel()
 	ctx, cancel := chromedp.NewContext(actx)
 	defer cancel()
@@ -314,7 +320,8 @@ func TestAnimationMoves(t *testing.T) {
 func TestContactFlags(t *testing.T) {
 	for _, args := range [][]string{
 		{"../../configs/contact/chain.yaml", "--law", "lugre"}, {"../../configs/contact/chain.yaml", "--animate", "run.gif"},
-		{"../../configs/contact/chain.yaml", "--duration", "1 m"}, {"../../configs/stick-slip.yaml", "--animate", filepath.Join(t.TempDir(), "a.html")},
+		{"../../configs/contact/chain.yaml", "--duration", "1 m"},
+		{"../../configs/stick-slip.yaml", "--animate", filepath.Join(t.TempDir(), "a.html")},
 	} {
 		if _, _, err := runVerb(newSimulateCmd(), args...); report.ExitCode(err) != report.Usage {
 			t.Errorf("%v: exit %d, %v", args, report.ExitCode(err), err)

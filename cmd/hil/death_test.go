@@ -58,7 +58,8 @@ func TestDaemonDeath(t *testing.T) {
 
 			log := ""
 			if c.victim == "core" {
-				for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && !strings.Contains(d.errs.String(), c.told); time.Sleep(10 * time.Millisecond) {
+				for end := time.Now().Add(5 * time.Second); time.Now().Before(end) &&
+					!strings.Contains(d.errs.String(), c.told); time.Sleep(10 * time.Millisecond) {
 				}
 				log = d.errs.String()
 				d.awaitMode("selftest", "ready") // a new core, de-energised
@@ -74,7 +75,8 @@ func TestDaemonDeath(t *testing.T) {
 				<-d.done
 				time.Sleep(200 * time.Millisecond) // the core's last words
 				next := startRun(t, file, "--dry-run", "--record", dir)
-				for end := time.Now().Add(3 * time.Second); time.Now().Before(end) && !strings.Contains(next.errs.String(), c.told); time.Sleep(10 * time.Millisecond) {
+				for end := time.Now().Add(3 * time.Second); time.Now().Before(end) &&
+					!strings.Contains(next.errs.String(), c.told); time.Sleep(10 * time.Millisecond) {
 				}
 				log = next.errs.String()
 				next.stop()
@@ -178,7 +180,8 @@ func TestDaemonOnADrivenPort(t *testing.T) {
 			d.stop()
 		}
 	}
-	if code != report.Unavailable || !strings.Contains(errs, "the port is busy") || !strings.Contains(errs, fmt.Sprintf("(process %d)", d.ready.Core)) {
+	if code != report.Unavailable || !strings.Contains(errs, "the port is busy") ||
+		!strings.Contains(errs, fmt.Sprintf("(process %d)", d.ready.Core)) {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	d.stop()

@@ -106,7 +106,8 @@ func TestOwnRecordIsWhatItsCommandMakes(t *testing.T) {
 	if _, errs, code := execute(t, "simulate", identifyExamples+"lugre-kalman-rig.yaml", "-o", made); code != report.OK {
 		t.Fatal(errs)
 	}
-	m := record.Mapping{Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "measured_position_m"}, Force: record.Column{Name: "measured_load_N"}}
+	m := record.Mapping{Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "measured_position_m"},
+		Force: record.Column{Name: "measured_load_N"}}
 	kept := identifyExamples + "data/lugre-kalman.csv.gz"
 	as, err := record.Read(made, m)
 	if err != nil {
@@ -218,7 +219,8 @@ func TestIndexNamesEveryPage(t *testing.T) {
 	}
 }
 
-// An equation number, as [MOGI] (6.44), says nothing by itself: every page and every file that has one names the source that counts so, at the first of them.
+// An equation number, as [MOGI] (6.44), says nothing by itself: every page and every file that has one names the source that counts so, at
+// the first of them.
 func TestEquationNumbersNameTheirSource(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "ls-files", "*.go", "*.md").Output()
 	if err != nil {

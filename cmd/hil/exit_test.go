@@ -28,7 +28,8 @@ func TestExitCodes(t *testing.T) {
 	wrongUnit := demoFile(t, virtualPort, "K: 0.042 N·m/A          # = 0.042 V·s/rad", "K: 0.042 V")
 	outOfRange := demoFile(t, virtualPort, "rate: 1 kHz", "rate: 1 MHz")
 	noPort := demoFile(t, "/dev/ttyUSB-nowhere")
-	noBroker := demoFile(t, virtualPort, "  listen: localhost:1883  # embedded broker; an external one: broker: ssl://host:8883", "  broker: tcp://127.0.0.1:9")
+	noBroker := demoFile(t, virtualPort, "  listen: localhost:1883  # embedded broker; an external one: broker: ssl://host:8883",
+		"  broker: tcp://127.0.0.1:9")
 	for _, c := range []struct {
 		name string
 		args []string
@@ -48,7 +49,8 @@ func TestExitCodes(t *testing.T) {
 		{"wrong unit", []string{"run", wrongUnit}, report.Invalid, []string{"motor.K", "^"}},
 		{"out of range", []string{"run", outOfRange}, report.Invalid, []string{"loop.rate"}},
 		{"missing file", []string{"run", filepath.Join(dir, "nothing.yaml")}, report.Invalid, []string{"nothing.yaml"}},
-		{"missing port", []string{"run", noPort, "--dry-run", "--no-web", "--record", dir}, report.Unavailable, []string{"/dev/ttyUSB-nowhere", "hil ports"}},
+		{"missing port", []string{"run", noPort, "--dry-run", "--no-web", "--record", dir}, report.Unavailable,
+			[]string{"/dev/ttyUSB-nowhere", "hil ports"}},
 		{"broker refused", []string{"run", noBroker, "--no-web", "--record", dir}, report.Unavailable, []string{"127.0.0.1:9"}},
 		{"no recording", []string{"replay", filepath.Join(dir, "none")}, report.Invalid, []string{"none"}},
 		{"not a recording", []string{"export", write("junk.mcap", "this is not MCAP"), "-o", "-"}, report.Invalid, []string{"junk.mcap"}},
@@ -83,9 +85,12 @@ func TestDaemonExitCodesOfRuns(t *testing.T) {
 		code int
 		says string
 	}{
-		{"good", []string{tolerant(t, virtualPort), "--duration", "6s"}, false, report.OK, `estimates ± standard error: J = [67]\.\d+e-05 ± \S+ kg·m², Fv = `},
-		{"good, too short for estimates", []string{tolerant(t, virtualPort), "--duration", "1500ms"}, false, report.OK, `no estimates: .* too short a run`},
-		{"never ready", []string{never, "--duration", "2s"}, false, report.Trip, `the rig never ran: the run ended in mode selftest \(.*motor\.current`},
+		{"good", []string{tolerant(t, virtualPort), "--duration", "6s"}, false, report.OK,
+			`estimates ± standard error: J = [67]\.\d+e-05 ± \S+ kg·m², Fv = `},
+		{"good, too short for estimates", []string{tolerant(t, virtualPort), "--duration", "1500ms"}, false, report.OK,
+			`no estimates: .* too short a run`},
+		{"never ready", []string{never, "--duration", "2s"}, false, report.Trip,
+			`the rig never ran: the run ended in mode selftest \(.*motor\.current`},
 		{"never ready, dry run", []string{never, "--duration", "1s", "--dry-run"}, false, report.OK, ""},
 		{"core lost", []string{tolerant(t, virtualPort), "--duration", "3s"}, true, report.Trip, `the core was lost, and the rig was made safe`},
 		{"core lost, interrupted", []string{tolerant(t, virtualPort)}, true, report.Trip, `the core was lost`},
@@ -97,7 +102,8 @@ func TestDaemonExitCodesOfRuns(t *testing.T) {
 				d.awaitMode("run")
 				syscall.Kill(d.ready.Core, syscall.SIGKILL)
 				if len(c.args) == 1 {
-					for end := time.Now().Add(5 * time.Second); !strings.Contains(d.errs.String(), "CORE_LOST") && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+					for end := time.Now().Add(5 * time.Second); !strings.Contains(d.errs.String(), "CORE_LOST") &&
+						time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 					}
 					d.cmd.Process.Signal(syscall.SIGINT)
 				}

@@ -227,7 +227,8 @@ var eventText = regexp.MustCompile(`(?m)\b([A-Z]{3,}(?:_[A-Z]+)*)\b`)
 
 func eventCodes(said string) (codes []string) {
 	for _, m := range eventText.FindAllStringSubmatch(said, -1) {
-		if c := m[1]; !slices.Contains([]string{"MODE", "INF", "WRN", "ERR", "RUN", "READY", "ARMED", "TRIP", "ESTOP", "HOLD", "SELFTEST", "REFUSED", "STOP", "WAITING", "LATE"}, c) && !slices.Contains(codes, c) {
+		if c := m[1]; !slices.Contains([]string{"MODE", "INF", "WRN", "ERR", "RUN", "READY", "ARMED", "TRIP", "ESTOP", "HOLD", "SELFTEST",
+			"REFUSED", "STOP", "WAITING", "LATE"}, c) && !slices.Contains(codes, c) {
 			codes = append(codes, c)
 		}
 	}

@@ -22,10 +22,11 @@ import (
 // fence is a block of a page: its language, where it goes, its text.
 var fence = regexp.MustCompile("(?ms)^```(\\w+)(?: ([^\n]+))?\n(.*?)^```$")
 
-// Every command of docs/first-motor.md, in the order of the page, by a shell in an empty folder. Blocks "yaml FILE" are appended to the file, blocks
-// "sh" are run to their end, those of a "second terminal" run on. Times are shorter than on the page, the fit ends before its Kalman filter, and the live one
-// is of least squares, which the daemon must refuse to hand to an observer; make soak keeps all that the page says, and the result has to be accepted and
-// taken back. All is done on a busy computer: the patience of the file on the page is enough for that.
+// Every command of docs/first-motor.md, in the order of the page, by a shell in an empty folder. Blocks "yaml FILE" are appended to the
+// file, blocks "sh" are run to their end, those of a "second terminal" run on. Times are shorter than on the page, the fit ends before its
+// Kalman filter, and the live one is of least squares, which the daemon must refuse to hand to an observer; make soak keeps all that the
+// page says, and the result has to be accepted and taken back. All is done on a busy computer: the patience of the file on the page is
+// enough for that.
 func TestDaemonFirstMotor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a rig")
@@ -57,7 +58,8 @@ func TestDaemonFirstMotor(t *testing.T) {
 		// a run that trips is repeated; the last one runs on, and waits longer
 		"hil run rig2.yaml --arm --record live", `sed -i 's/stale: 50 ms/stale: 400 ms/; s/hold_time: 200 ms/hold_time: 1 s/; s/limit: 100 ms/limit: 2 s/; s/max_error: 1 rad/max_error: 50 rad/' rig2.yaml; exec hil run rig2.yaml --arm --record live`)
 	if !soak {
-		text = replace(text, "--dry-run --duration 20s", "--dry-run --duration 2s", "--duration 30s", "--duration 7s", "--duration 20s --record", "--duration 6s --record",
+		text = replace(text, "--dry-run --duration 20s", "--dry-run --duration 2s", "--duration 30s", "--duration 7s", "--duration 20s --record",
+			"--duration 6s --record",
 			"--law lugre --last 20s", "--law lugre --method lugre --last 5s", "--from 5", "--from 3",
 			`"way":"lugre","window_s":20`, `"way":"least-squares","window_s":8`)
 	}

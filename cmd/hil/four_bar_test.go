@@ -59,8 +59,9 @@ func subscribe(t *testing.T, address, topic string) <-chan []byte {
 	return out
 }
 
-// linkageOf is the four-bar of configs/machine/driven-four-bar.yaml at a motion of its crank: the angle of the rocker, where two circles meet, and the torque on the
-// crank, by Lagrange's equation of its one coordinate and the level of friction. Derivatives are central differences of the geometry.
+// linkageOf is the four-bar of configs/machine/driven-four-bar.yaml at a motion of its crank: the angle of the rocker, where two circles
+// meet, and the torque on the crank, by Lagrange's equation of its one coordinate and the level of friction. Derivatives are central
+// differences of the geometry.
 func linkageOf(phi, omega, alpha float64) (rocker, torque float64) {
 	const crank, coupler, arm, ground, rotor, damping, level = 0.1, 0.35, 0.3, 0.4, 3e-3, 2e-3, 0.05
 	const d = 1e-3
@@ -88,8 +89,8 @@ func linkageOf(phi, omega, alpha float64) (rocker, torque float64) {
 	return psi(phi), torque
 }
 
-// configs/four-bar-rig.yaml turns its linkage. What MQTT says of it is what the geometry and Lagrange's equation say of the motion that it is led along, the model
-// that runs ahead on the voltage stays near, and a replay repeats every row.
+// configs/four-bar-rig.yaml turns its linkage. What MQTT says of it is what the geometry and Lagrange's equation say of the motion that it
+// is led along, the model that runs ahead on the voltage stays near, and a replay repeats every row.
 func TestDaemonFourBarExample(t *testing.T) {
 	inPairs(t)
 	if testing.Short() {
@@ -144,7 +145,8 @@ func TestDaemonFourBarExample(t *testing.T) {
 			worst[1] = math.Max(worst[1], math.Abs(n("linkage.crank.motion")-torque))
 		}
 	}
-	t.Logf("crank from %.3g to %.3g rad; %d states in fast motion; rocker off by %.2g rad, torque by %.2g N·m; the twin by up to %.2g rad", swing[0], swing[1], fast, worst[0], worst[1], ahead)
+	t.Logf("crank from %.3g to %.3g rad; %d states in fast motion; rocker off by %.2g rad, torque by %.2g N·m; the twin by up to %.2g rad",
+		swing[0], swing[1], fast, worst[0], worst[1], ahead)
 	if fast < 10 || swing[1]-swing[0] < 3 || worst[0] > 1e-5 || worst[1] > 0.02 || ahead > 1 {
 		t.Errorf("crank from %g to %g rad, %d states in fast motion, off by %g, the twin by %g rad", swing[0], swing[1], fast, worst, ahead)
 	}

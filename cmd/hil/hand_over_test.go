@@ -22,8 +22,8 @@ func residentKB(t *testing.T, pid int) int {
 	return kb
 }
 
-// Orders that a rig must not take: null, a gain beyond the schema, a gain that hil check warns of, a factor, a model without a word. Then 300 models
-// are handed to one core: its memory stays as it is, and health counts them. The run replays bit for bit.
+// Orders that a rig must not take: null, a gain beyond the schema, a gain that hil check warns of, a factor, a model without a word. Then
+// 300 models are handed to one core: its memory stays as it is, and health counts them. The run replays bit for bit.
 func TestDaemonOrders(t *testing.T) {
 	d := startRun(t, "--record", t.TempDir())
 	d.awaitMode("run")
@@ -79,7 +79,8 @@ func TestDaemonOrders(t *testing.T) {
 	d.awaitMode("ready")
 	hand := func(n int) {
 		for k := range n {
-			if r := d.command("adopt", `{`+model(fmt.Sprintf("%g", 0.015+1e-5*float64(k%50)), fmt.Sprintf("%g", 7e-5+1e-8*float64(k%30)))+`}`); !r.OK {
+			if r := d.command("adopt", `{`+model(fmt.Sprintf("%g", 0.015+1e-5*float64(k%50)),
+				fmt.Sprintf("%g", 7e-5+1e-8*float64(k%30)))+`}`); !r.OK {
 				t.Fatal(r.Error)
 			}
 		}

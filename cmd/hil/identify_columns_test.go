@@ -93,7 +93,8 @@ func TestIdentifyColumns(t *testing.T) {
 	}
 
 	// what is said to come next repeats what was said
-	if out, _, _ := execute(t, "identify", amps, "--columns", "position=q:m,force=i:A:2.5 N/A"); !strings.Contains(out, "--columns 'position=q:m,force=i:A:2.5 N/A' --validate OTHER.csv") {
+	if out, _, _ := execute(t, "identify", amps, "--columns", "position=q:m,force=i:A:2.5 N/A"); !strings.Contains(out,
+		"--columns 'position=q:m,force=i:A:2.5 N/A' --validate OTHER.csv") {
 		t.Error(out)
 	}
 
@@ -123,16 +124,23 @@ func TestIdentifyColumns(t *testing.T) {
 		code int
 	}{
 		{[]string{amps, "--columns", "position=angle:m,force=i:A:1N/A"}, `no column "angle" (columns here: t, q, i)`, report.Invalid},
-		{[]string{write("long.csv", "t,position_of_slide,force [N]", ",", si, 3), "--columns", "position=position_of_slid:m"}, `did you mean "position_of_slide"?`, report.Invalid},
-		{[]string{amps, "--columns", "position=q:V,force=i:A:1N/A"}, "the column is in V (voltage), want m (length); if something else was recorded, give gain: how much of it one V is; or rad on a rotary axis", report.Invalid},
+		{[]string{write("long.csv", "t,position_of_slide,force [N]", ",", si, 3), "--columns", "position=position_of_slid:m"},
+			`did you mean "position_of_slide"?`, report.Invalid},
+		{[]string{amps, "--columns", "position=q:V,force=i:A:1N/A"}, "the column is in V (voltage), want m (length); if something else was " +
+			"recorded, give gain: how much of it one V is; or rad on a rotary axis", report.Invalid},
 		{[]string{amps, "--columns", "position=q:furlong,force=i:A:1N/A"}, "furlong", report.Invalid},
 		{[]string{amps, "--columns", "position=q:rad,force=i:A:2.5 N/A"}, "the axis is rotary, since the position is in rad", report.Invalid},
 		{[]string{amps, "--columns", "position=q:m"}, "i is a current: give the constant of the motor", report.Invalid},
-		{[]string{filepath.Join(dir, "units.csv"), "--columns", "position=pos:m"}, `column "pos" is in mm, the configuration says m`, report.Invalid},
-		{[]string{write("bare.csv", "t,x,force", ",", si, 3)}, "no unit of the position and the force is stated: give it behind the column, such as --columns position=x:mm,force=force:N", report.Invalid},
-		{[]string{filepath.Join(dir, "untimed.csv")}, "no time: name its column with --columns time=NAME:s, or give --rate (columns here: x, force)", report.Invalid},
-		{[]string{write("twice.csv", "t,pos [m],x [m]", ",", si, 3)}, "pos and x could each be the position; say which: --columns position=pos", report.Invalid},
-		{[]string{write("blind.csv", "t,a,force [N]", ",", si, 3)}, "no column of the position, which method regress needs: name it with --columns position=NAME:UNIT", report.Invalid},
+		{[]string{filepath.Join(dir, "units.csv"), "--columns", "position=pos:m"}, `column "pos" is in mm, the configuration says m`,
+			report.Invalid},
+		{[]string{write("bare.csv", "t,x,force", ",", si, 3)}, "no unit of the position and the force is stated: give it behind the column, " +
+			"such as --columns position=x:mm,force=force:N", report.Invalid},
+		{[]string{filepath.Join(dir, "untimed.csv")}, "no time: name its column with --columns time=NAME:s, or give --rate (columns here: " +
+			"x, force)", report.Invalid},
+		{[]string{write("twice.csv", "t,pos [m],x [m]", ",", si, 3)}, "pos and x could each be the position; say which: --columns position=pos",
+			report.Invalid},
+		{[]string{write("blind.csv", "t,a,force [N]", ",", si, 3)}, "no column of the position, which method regress needs: name it with " +
+			"--columns position=NAME:UNIT", report.Invalid},
 		{[]string{write("bald.csv", "1,2,3", ",", si, 3)}, "the first line holds numbers", report.Invalid},
 		{[]string{filepath.Join(dir, "units.csv"), "--method", "lm"}, "lm simulates a friction law: name it with --law", report.Invalid},
 		{[]string{filepath.Join(dir, "units.csv"), "--method", "two-joint"}, "needs a position2", report.Invalid},
@@ -164,7 +172,8 @@ func TestIdentifyColumns(t *testing.T) {
 // sameResult compares two results but for where they come from.
 func sameResult(t *testing.T, a, b cmdidentify.Identification) {
 	t.Helper()
-	if len(a.Parameters) == 0 || !reflect.DeepEqual(a.Parameters, b.Parameters) || !reflect.DeepEqual(a.Fit, b.Fit) || !reflect.DeepEqual(a.Correlation, b.Correlation) || a.Data.SHA256 != b.Data.SHA256 {
+	if len(a.Parameters) == 0 || !reflect.DeepEqual(a.Parameters, b.Parameters) || !reflect.DeepEqual(a.Fit, b.Fit) ||
+		!reflect.DeepEqual(a.Correlation, b.Correlation) || a.Data.SHA256 != b.Data.SHA256 {
 		t.Errorf("the file gives %+v\nwithout it %+v", b.Parameters, a.Parameters)
 	}
 }
@@ -176,7 +185,8 @@ func checkComments(t *testing.T, file string, args []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given := "data parameters noise columns time position force file name unit gain last span law asymmetric model terms seed" // sections, and what the flags and the record say
+	// sections, and what the flags and the record say
+	given := "data parameters noise columns time position force file name unit gain last span law asymmetric model terms seed"
 	if slices.Contains(args, "--method") {
 		given += " method"
 	}
@@ -199,7 +209,8 @@ func TestWriteConfigOfRecording(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "axis.yaml")
 	for _, args := range [][]string{nil, {"--law", "lugre", "--last", "2s"}, {"--law", "coulomb", "--method", "regress,lm", "--span", "1,3"}} {
 		var r [2]cmdidentify.Identification
-		for i, args := range [][]string{append([]string{"identify", run, "--json", "--write-config", file, "--force"}, args...), {"identify", file, "--json"}} {
+		for i, args := range [][]string{append([]string{"identify", run, "--json", "--write-config", file, "--force"}, args...),
+			{"identify", file, "--json"}} {
 			out, errs, code := execute(t, args...)
 			if err := json.Unmarshal([]byte(out), &r[i]); err != nil || code != report.OK {
 				t.Fatalf("%v: code %d, %v\n%s", args, code, err, errs)
@@ -223,7 +234,8 @@ func TestCheckLooksAtRecords(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "r.csv"), []byte(record), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		text := "version: 1\ndata:\n  file: r.csv\n  columns:\n    time: {name: t, unit: s}\n    position: {name: x, unit: mm}\n    force: {name: F, unit: N}\n" + change
+		text := "version: 1\ndata:\n  file: r.csv\n  columns:\n    time: {name: t, unit: s}\n    position: {name: x, unit: mm}\n    force: " +
+			"{name: F, unit: N}\n" + change
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +269,8 @@ func TestCheckLooksAtRecords(t *testing.T) {
 		}
 	}
 	os.Remove(filepath.Join(dir, "r.csv"))
-	if out, errs, code := execute(t, "check", file); code != report.OK || !strings.Contains(out, "is not there") || !strings.Contains(out, "once the records are there") {
+	if out, errs, code := execute(t, "check", file); code != report.OK || !strings.Contains(out, "is not there") ||
+		!strings.Contains(out, "once the records are there") {
 		t.Errorf("missing: code %d\n%s%s", code, out, errs)
 	}
 }
@@ -269,7 +282,8 @@ func TestConfigApplyRecording(t *testing.T) {
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 12})
 	dir := t.TempDir()
 	result, rig := filepath.Join(dir, "result.json"), filepath.Join(dir, "rig.yaml")
-	for _, args := range [][]string{{"identify", run, "--law", "lugre", "--last", "3s", "-o", result}, {"config", "apply", result, "-o", rig}, {"check", rig}} {
+	for _, args := range [][]string{{"identify", run, "--law", "lugre", "--last", "3s", "-o", result}, {"config", "apply", result, "-o", rig},
+		{"check", rig}} {
 		if out, errs, code := execute(t, args...); code != report.OK {
 			t.Fatalf("%v: code %d\n%s%s", args, code, out, errs)
 		}
@@ -294,10 +308,12 @@ func TestConfigApplyRecording(t *testing.T) {
 			t.Errorf("%s: the rig has %.17g, the result %.17g", p.Name, x, p.Value)
 		}
 	}
-	if _, errs, code := execute(t, "config", "apply", result, "-o", rig); code != report.Usage || !strings.Contains(errs, "--force writes over it") {
+	if _, errs, code := execute(t, "config", "apply", result, "-o", rig); code != report.Usage ||
+		!strings.Contains(errs, "--force writes over it") {
 		t.Errorf("code %d, %s", code, errs)
 	}
-	if _, errs, code := execute(t, "config", "apply", result, "--rig", "../../configs/stage.yaml"); code != report.Invalid || !strings.Contains(errs, "is of the rig motor") {
+	if _, errs, code := execute(t, "config", "apply", result, "--rig", "../../configs/stage.yaml"); code != report.Invalid ||
+		!strings.Contains(errs, "is of the rig motor") {
 		t.Errorf("code %d, %s", code, errs)
 	}
 }

@@ -226,15 +226,18 @@ func TestCheckDescribesIdentification(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "axis.yaml")
-	text := "axis: rotary\ndata: {file: x.csv, rate: 1 kHz, columns: {position: {name: q, unit: deg, add: -180 deg}, force: {name: i, unit: mA, gain: 42 mN·m/A}}}\n" +
+	text := "axis: rotary\ndata: {file: x.csv, rate: 1 kHz, columns: {position: {name: q, unit: deg, add: -180 deg}, force: {name: i, unit: " +
+		"mA, gain: 42 mN·m/A}}}\n" +
 		"method: [lm]\nmodel: {law: coulomb}\nparameters: {J: 2e-4, Fc: {start: 3 mN·m, min: 1e-3}}\n"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out, _, code := execute(t, "check", path)
 	for _, want := range []string{
-		"method         lm\n", "coulomb, under the recorded force, position compared", "position = q · 0.0174533 -3.14159 rad", "force = i · 4.2e-05 N·m",
-		"J = 0.0002 kg·m², known", "Fc searched from 0.003 N·m, between 0.001 and what the record says N·m", "x.csv is not there", "once the records are there",
+		"method         lm\n", "coulomb, under the recorded force, position compared", "position = q · 0.0174533 -3.14159 rad",
+		"force = i · 4.2e-05 N·m",
+		"J = 0.0002 kg·m², known", "Fc searched from 0.003 N·m, between 0.001 and what the record says N·m", "x.csv is not there",
+		"once the records are there",
 	} {
 		if !strings.Contains(out, want) || code != report.OK {
 			t.Errorf("exit code %d, …%s… is missing in\n%s", code, want, out)
@@ -259,7 +262,8 @@ func TestSettingsThatNothingReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, errs, code := execute(t, "check", path)
-		if said := out + errs; c.want != "" && (code != report.Invalid || !strings.Contains(said, c.want)) || c.want == "" && strings.Contains(said, "not used") {
+		if said := out + errs; c.want != "" && (code != report.Invalid || !strings.Contains(said, c.want)) || c.want == "" &&
+			strings.Contains(said, "not used") {
 			t.Errorf("%sexit code %d, want …%s… in\n%s", c.text, code, c.want, said)
 		}
 	}

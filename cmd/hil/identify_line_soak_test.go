@@ -19,8 +19,9 @@ func TestSoakIdentifyLines(t *testing.T) {
 	bus := func(name, drive string, channels ...int) boardRig {
 		r := newBoardRig(name, drive, "modbus", true, channels...)
 		r.reference = fmt.Sprintf(tones, 1.5, 0.2, 0.2, 0.9)
-		r.extra = map[string]string{"timeout: 20 ms, late: 20 ms": "timeout: 400 ms, late: 400 ms", "selftest_time: 100 ms": "selftest_time: 100 ms, hold_time: 1 s",
-			"estimator: {": "estimator: {rls: {enabled: true, memory: 120 s, window: 1 s, min_velocity: 0.9}, "}
+		r.extra = map[string]string{"timeout: 20 ms, late: 20 ms": "timeout: 400 ms, late: 400 ms",
+			"selftest_time: 100 ms": "selftest_time: 100 ms, hold_time: 1 s",
+			"estimator: {":          "estimator: {rls: {enabled: true, memory: 120 s, window: 1 s, min_velocity: 0.9}, "}
 		for _, c := range r.channels { // the patience of a busy machine
 			r.extra["- {name: "+boardChannels[c]] = "- {stale: 500 ms, name: " + boardChannels[c]
 		}
@@ -96,6 +97,7 @@ func identifyLine(t *testing.T, r boardRig, long time.Duration, seed int) (found
 			found[1] = [3]float64{l.Value, l.StdErr, truth}
 		}
 	}
-	t.Logf("offline %.5g ± %.2g, live %.5g ± %.2g, truth %.5g: %s %v", found[0][0], found[0][1], found[1][0], found[1][1], truth, o.Verdict, o.Reasons)
+	t.Logf("offline %.5g ± %.2g, live %.5g ± %.2g, truth %.5g: %s %v", found[0][0], found[0][1], found[1][0], found[1][1], truth, o.Verdict,
+		o.Reasons)
 	return found
 }

@@ -23,7 +23,8 @@ func modelOff(t *testing.T) string {
 		t.Fatal(err)
 	}
 	believed, truth, ok := strings.Cut(string(text), "# ---- the truth")
-	for _, c := range [][2]string{{"sigma0: 11 N", "sigma0: 7.7 N"}, {"sigma2: 1.5e-4", "sigma2: 1.05e-4"}, {"Fc: 15 mN", "Fc: 10.5 mN"}, {"Fs: 21 mN", "Fs: 14.7 mN"}} {
+	for _, c := range [][2]string{{"sigma0: 11 N", "sigma0: 7.7 N"}, {"sigma2: 1.5e-4", "sigma2: 1.05e-4"}, {"Fc: 15 mN", "Fc: 10.5 mN"},
+		{"Fs: 21 mN", "Fs: 14.7 mN"}} {
 		if !ok || !strings.Contains(believed, c[0]) {
 			t.Fatalf("the demo has no %q", c[0])
 		}
@@ -84,8 +85,8 @@ func (d *daemonUnderTest) model() (m struct {
 	return m
 }
 
-// A rig whose model of friction is 30 % off: fits beside the loop find the truth, say what they may not do, come into force by a command, and
-// go again. What they say is what hil identify says of the same rows when the run is over, and the run replays bit for bit.
+// A rig whose model of friction is 30 % off: fits beside the loop find the truth, say what they may not do, come into force by a command,
+// and go again. What they say is what hil identify says of the same rows when the run is over, and the run replays bit for bit.
 func TestDaemonIdentifyBesideTheLoop(t *testing.T) {
 	d := startRun(t, modelOff(t), "--record", t.TempDir())
 	d.awaitMode("run")
@@ -156,7 +157,8 @@ func TestDaemonIdentifyBesideTheLoop(t *testing.T) {
 	if a := d.command("accept", `{"accept":"`+r.ID+`"}`); !a.OK {
 		t.Fatal(a.Error)
 	}
-	if m := d.model(); m.Source != "command" || m.Law != "lugre" || !maps.Equal(m.Params, r.Adopt.Params) || m.Motor["J"] != r.Adopt.Motor["J"] {
+	if m := d.model(); m.Source != "command" || m.Law != "lugre" || !maps.Equal(m.Params, r.Adopt.Params) ||
+		m.Motor["J"] != r.Adopt.Motor["J"] {
 		t.Errorf("in force: %+v, accepted %+v", m, r.Adopt)
 	}
 	time.Sleep(2 * time.Second) // it fades in

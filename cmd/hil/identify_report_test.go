@@ -66,7 +66,8 @@ func cells(t *testing.T, page, parameter, class string) (values []float64, read 
 // read.
 func TestReportSaysWhatTheJSONSays(t *testing.T) {
 	good := axisRecord(t, 1)
-	page, result := reportOf(t, report.OK, "identify", good, "--validate", filepath.Join(filepath.Dir(good), "record.csv"), "--bootstrap", "0", "--seed", "7")
+	page, result := reportOf(t, report.OK, "identify", good, "--validate", filepath.Join(filepath.Dir(good), "record.csv"), "--bootstrap",
+		"0", "--seed", "7")
 	var r identify.Identification
 	if err := json.Unmarshal(result, &r); err != nil {
 		t.Fatal(err)
@@ -106,8 +107,10 @@ func TestReportSaysWhatTheJSONSays(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{html.EscapeString(r.Headline()), "validation", r.Data.SHA256, `id="seed">7<`, "hil identify", "axis.yaml", `<figure data-figure="fit">`, `<figure data-figure="validation">`, `<figure data-figure="residual">`,
-		`<figure data-figure="autocorrelation">`, `<figure data-figure="friction">`, `<figure data-figure="correlation">`, "convergence of regress: it is solved at once"} {
+	for _, want := range []string{html.EscapeString(r.Headline()), "validation", r.Data.SHA256, `id="seed">7<`, "hil identify", "axis.yaml",
+		`<figure data-figure="fit">`, `<figure data-figure="validation">`, `<figure data-figure="residual">`,
+		`<figure data-figure="autocorrelation">`, `<figure data-figure="friction">`, `<figure data-figure="correlation">`,
+		"convergence of regress: it is solved at once"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -144,7 +147,8 @@ func TestReportKeepsFiles(t *testing.T) {
 	}{
 		{"first", nil, report.OK, ""},
 		{"again", nil, report.Usage, "report.html exists; --force writes over it"},
-		{"figures again", []string{"--report", filepath.Join(dir, "other.html")}, report.Usage, "figures holds figures already; --force writes over them"},
+		{"figures again", []string{"--report", filepath.Join(dir, "other.html")}, report.Usage,
+			"figures holds figures already; --force writes over them"},
 		{"forced", []string{"--force"}, report.OK, ""},
 		{"no such folder", []string{"--force", "--report", filepath.Join(dir, "none", "r.html")}, report.Unavailable, "cannot write beside"},
 		{"plot and json", []string{"--force", "--plot", "--json"}, report.Usage, "leave one out"},
@@ -163,14 +167,16 @@ func TestReportKeepsFiles(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	refused := filepath.Join(dir, "refused.html")
-	if _, errs, code := execute(t, "identify", good, "--terms", "inertia,coulomb+,coulomb-,offset", "--report", refused); code != report.Quality || !strings.Contains(errs, "there is no result to show") {
+	if _, errs, code := execute(t, "identify", good, "--terms", "inertia,coulomb+,coulomb-,offset", "--report",
+		refused); code != report.Quality || !strings.Contains(errs, "there is no result to show") {
 		t.Errorf("a refusal: exit code %d\n%s", code, errs)
 	}
 	if _, err := os.Stat(refused); err == nil {
 		t.Error("a refusal has a page")
 	}
 	out, errs, code := execute(t, "identify", good, "--plot")
-	if code != report.OK || !strings.Contains(out, "⣿") && !strings.Contains(out, "⠤") || !strings.Contains(out, "friction / N") || !strings.Contains(out, "not drawn: convergence of regress") {
+	if code != report.OK || !strings.Contains(out, "⣿") && !strings.Contains(out, "⠤") || !strings.Contains(out, "friction / N") ||
+		!strings.Contains(out, "not drawn: convergence of regress") {
 		t.Errorf("--plot: exit code %d\n%s%s", code, out, errs)
 	}
 }
@@ -184,7 +190,8 @@ func TestReportOfWhatWasInterrupted(t *testing.T) {
 		says         []string
 	}{
 		{"identify", endless + "method: [regress, aep]\n", []string{"Interrupted, by Ctrl-C", "interrupted: the best so far, not the optimum"}},
-		{"compare", endless + "compare:\n  - {name: straight, method: [regress]}\n  - {name: evolved, method: [aep]}\n", []string{"Interrupted: models without a result", "interrupted before it was fitted", "straight: "}},
+		{"compare", endless + "compare:\n  - {name: straight, method: [regress]}\n  - {name: evolved, method: [aep]}\n",
+			[]string{"Interrupted: models without a result", "interrupted before it was fitted", "straight: "}},
 	} {
 		path := axisRecord(t, 1, "axis: linear\n", c.config)
 		file := filepath.Join(t.TempDir(), "report.html")
@@ -224,7 +231,8 @@ func TestReportOfWhatWasInterrupted(t *testing.T) {
 // A comparison is ranked as its JSON says, the best model first, and each has its figures.
 func TestReportOfAComparison(t *testing.T) {
 	t.Parallel()
-	path := axisRecord(t, 1, "axis: linear\n", "axis: linear\nmethod: [regress]\ncompare:\n  - {name: plain, terms: [inertia, viscous, offset]}\n  - {name: dry & viscous, terms: [inertia, viscous, coulomb, offset]}\n")
+	path := axisRecord(t, 1, "axis: linear\n", "axis: linear\nmethod: [regress]\ncompare:\n  - {name: plain, terms: [inertia, viscous, "+
+		"offset]}\n  - {name: dry & viscous, terms: [inertia, viscous, coulomb, offset]}\n")
 	page, result := reportOf(t, report.OK, "compare", path)
 	var c identify.Compared
 	if err := json.Unmarshal(result, &c); err != nil {

@@ -118,9 +118,11 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 			arrived = max(arrived, sent[len(sent)-1].arrived)
 		}
 		if c.lost == nil || !c.lost(k) {
-			sent = append(sent, sample{at, arrived, math.Round(x[0]/count) * count, math.Round((x[2]+currentOffset+0.02*rng.NormFloat64())*1e3) / 1e3})
+			sent = append(sent, sample{at, arrived, math.Round(x[0]/count) * count,
+				math.Round((x[2]+currentOffset+0.02*rng.NormFloat64())*1e3) / 1e3})
 		}
-		r, dr := 3*math.Sin(2*math.Pi*0.4*at)+0.6*math.Sin(2*math.Pi*2.3*at), 3*2*math.Pi*0.4*math.Cos(2*math.Pi*0.4*at)+0.6*2*math.Pi*2.3*math.Cos(2*math.Pi*2.3*at)
+		r, dr := 3*math.Sin(2*math.Pi*0.4*at)+0.6*math.Sin(2*math.Pi*2.3*at),
+			3*2*math.Pi*0.4*math.Cos(2*math.Pi*0.4*at)+0.6*2*math.Pi*2.3*math.Cos(2*math.Pi*2.3*at)
 		torque := 0.25*(r-x[0]) + 6e-3*(dr-x[1]) + m.Fc*math.Tanh(dr/0.5)
 		x = m.advance(m.R*torque/m.K+m.K*x[1], span, x)
 	}
@@ -148,7 +150,8 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 		}
 		rows = append(rows, r)
 	}
-	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema, Start: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})
+	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema,
+		Start: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +232,8 @@ func TestIdentifyWindowsOfUnevenBoard(t *testing.T) {
 		for k := range windows {
 			from := check + window*float64(k)
 			span := func(from, to float64) string { return fmt.Sprintf("%.4f,%.4f", from, to) }
-			out, errs, code := execute(t, "identify", run, "--axis", "shaft", "--method", "regress", "--span", span(from, from+window), "--validate", run,
+			out, errs, code := execute(t, "identify", run, "--axis", "shaft", "--method", "regress", "--span", span(from, from+window),
+				"--validate", run,
 				"--validate-span", span(from-check, from), "--json")
 			var r cmdidentify.Identification
 			if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK {
@@ -290,7 +294,8 @@ func TestIdentifyRecordingWithLaw(t *testing.T) {
 		t.Errorf("%s on %g s", r.Chain, r.Data.Duration)
 	}
 	near(r, map[string]float64{"J": m.J, "Fc": m.Fc}, 0.05)
-	near(result(report.OK, "--law", "stribeck-hess-soom", "--method", "regress,lm", "--last", "2s"), map[string]float64{"J": m.J, "Fc": m.Fc}, 0.3)
+	near(result(report.OK, "--law", "stribeck-hess-soom", "--method", "regress,lm", "--last", "2s"), map[string]float64{"J": m.J, "Fc": m.Fc},
+		0.3)
 	if r = result(report.Quality, "--method", "lm", "--span", "9,9.5"); r.Settings.(map[string]any)["law"] != "lugre" {
 		t.Errorf("%v, want the law of the rig", r.Settings)
 	}
@@ -299,14 +304,17 @@ func TestIdentifyRecordingWithLaw(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--law", "lugr"}, `did you mean "lugre"?`}, {[]string{"--law", "dahl", "--method", "kalman"}, "kalman does not find the parameters of law dahl; these do: aep, lm, multishoot"},
-		{[]string{"--span", "7"}, "want FROM,TO"}, {[]string{"--span", "9,7"}, "want FROM,TO"}, {[]string{"--span", "1,2", "--last", "3s"}, "no --span beside it"}, {[]string{"--last", "-1s"}, "above zero"},
+		{[]string{"--law", "lugr"}, `did you mean "lugre"?`}, {[]string{"--law", "dahl", "--method", "kalman"}, "kalman does not find the " +
+			"parameters of law dahl; these do: aep, lm, multishoot"},
+		{[]string{"--span", "7"}, "want FROM,TO"}, {[]string{"--span", "9,7"}, "want FROM,TO"},
+		{[]string{"--span", "1,2", "--last", "3s"}, "no --span beside it"}, {[]string{"--last", "-1s"}, "above zero"},
 	} {
 		if _, errs, code := execute(t, append([]string{"identify", run}, c.args...)...); code != report.Usage || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: code %d, %s", c.args, code, errs)
 		}
 	}
-	if _, errs, code := execute(t, "identify", run, "--span", "20,30"); code != report.Invalid || !strings.Contains(errs, "no rows from 20 to 30 s") {
+	if _, errs, code := execute(t, "identify", run, "--span", "20,30"); code != report.Invalid ||
+		!strings.Contains(errs, "no rows from 20 to 30 s") {
 		t.Errorf("behind the end: code %d, %s", code, errs)
 	}
 }
@@ -316,7 +324,8 @@ func TestIdentifyRunWithoutLiveEstimate(t *testing.T) {
 	t.Parallel()
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 5})
-	if out, errs, code := execute(t, "identify", run); code != report.OK || !strings.Contains(out, "live         none: the recursive estimate of the run never had an error") {
+	if out, errs, code := execute(t, "identify", run); code != report.OK || !strings.Contains(out, "live         none: the recursive "+
+		"estimate of the run never had an error") {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	out, _, code := execute(t, "identify", run, "--json")
@@ -365,7 +374,8 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 			}
 			c.Axes[0].Control.Kp, c.Axes[0].Control.Kd, c.Axes[0].Compensation.Scale = 0.05, 2e-3, 0.5
 		}, false, false},
-		{"paced by the device, core restarted at the end", func(c *configs.Config) { daemon.ScaleToRate(c, 500); c.Loop.Clock = "drive" }, false, true},
+		{"paced by the device, core restarted at the end", func(c *configs.Config) { daemon.ScaleToRate(c, 500); c.Loop.Clock = "drive" }, false,
+			true},
 		{"skipped ticks", func(c *configs.Config) { daemon.ScaleToRate(c, 500) }, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -410,7 +420,8 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 			}
 			missing := missingShare(t, r.Warnings, kept)
 			t.Logf("%.2g %% of the samples are missing", 100*missing)
-			truth := map[string]float64{"J": v.Motor.J + v.LoadJ, "Fv": v.Friction.Viscous(1), "Fc": v.Friction.Levels().Sliding.Forward, "offset": v.Motor.K * cfg.CurrentOffset("shaft")}
+			truth := map[string]float64{"J": v.Motor.J + v.LoadJ, "Fv": v.Friction.Viscous(1), "Fc": v.Friction.Levels().Sliding.Forward,
+				"offset": v.Motor.K * cfg.CurrentOffset("shaft")}
 			for _, live := range r.Run.LiveEstimate.Parameters {
 				p, ok := r.Param(live.Name)
 				if !ok || live.NormalizedDifference == nil {
@@ -418,7 +429,8 @@ func TestDaemonIdentifyOwnRun(t *testing.T) {
 				}
 				ci := r.Interval(p)
 				se, want := (ci[1]-ci[0])/2/1.96, truth[p.Name]
-				t.Logf("%s %.5g ± %.2g, live %.5g ± %.2g, truth %.5g: %.1f joint errors apart, %.1f and %.1f errors from the truth", p.Name, p.Value, se, live.Value, live.StdErr, want,
+				t.Logf("%s %.5g ± %.2g, live %.5g ± %.2g, truth %.5g: %.1f joint errors apart, %.1f and %.1f errors from the truth", p.Name, p.Value,
+					se, live.Value, live.StdErr, want,
 					*live.NormalizedDifference, (p.Value-want)/se, (live.Value-want)/live.StdErr)
 				// 3.5: one run in a thousand of four parameters. On a host that stops the loop all the time the live estimate misses the
 				// truth by more than its errors; then the program has to notice

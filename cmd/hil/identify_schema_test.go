@@ -21,7 +21,8 @@ func resultSchema() []byte {
 	doc := map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "JSON of hil identify and hil compare",
 		"description": "a result of hil identify, its refusal, or a result of hil compare", "$defs": defs,
-		"anyOf": []any{schemaOf(reflect.TypeFor[identify.Identification](), defs), schemaOf(reflect.TypeFor[identify.Refused](), defs), schemaOf(reflect.TypeFor[identify.Compared](), defs)},
+		"anyOf": []any{schemaOf(reflect.TypeFor[identify.Identification](), defs), schemaOf(reflect.TypeFor[identify.Refused](), defs),
+			schemaOf(reflect.TypeFor[identify.Compared](), defs)},
 	}
 	out, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
@@ -122,7 +123,8 @@ func conforms(v any, s map[string]any, defs map[string]any, at string) error {
 		}
 		return first
 	}
-	kind := map[string]string{"<nil>": "null", "string": "string", "bool": "boolean", "float64": "number", "[]interface {}": "array", "map[string]interface {}": "object"}[fmt.Sprintf("%T", v)]
+	kind := map[string]string{"<nil>": "null", "string": "string", "bool": "boolean", "float64": "number", "[]interface {}": "array",
+		"map[string]interface {}": "object"}[fmt.Sprintf("%T", v)]
 	want := fmt.Sprint(s["type"])
 	if s["type"] != nil && !strings.Contains(want, kind) && !(kind == "number" && strings.Contains(want, "integer")) {
 		return fmt.Errorf("%s is %s, want %s", at, kind, want)

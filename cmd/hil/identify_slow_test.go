@@ -50,7 +50,8 @@ func slowBoards(rate float64) []struct {
 		{"text, commands as they come", slowBoard{takes: 1.2e-3, way: 2e-3, tremble: 0.2e-3}},
 		{"text, a command a sample", slowBoard{takes: 0.02, once: true, way: 2e-3, tremble: 0.2e-3}},
 		{"link, its voltage told, commands as they come", slowBoard{takes: 0.4e-3, way: 0.3e-3, tremble: 0.05e-3, clocked: true, applied: true}},
-		{"link, its voltage told, a command a sample", slowBoard{takes: 0.02, once: true, way: 0.3e-3, tremble: 0.05e-3, clocked: true, applied: true}},
+		{"link, its voltage told, a command a sample", slowBoard{takes: 0.02, once: true, way: 0.3e-3, tremble: 0.05e-3, clocked: true,
+			applied: true}},
 		{"text, its voltage told, a command a sample", slowBoard{takes: 0.02, once: true, way: 2e-3, tremble: 0.2e-3, applied: true}},
 	}
 }
@@ -62,7 +63,8 @@ type slowDrive struct {
 	lag  float64
 }
 
-var slowDrives = []slowDrive{{"voltage", plant.VoltageDrive, 0}, {"current", plant.CurrentDrive, 0.4e-3}, {"torque", plant.EffortDrive, 1.5e-3}}
+var slowDrives = []slowDrive{{"voltage", plant.VoltageDrive, 0}, {"current", plant.CurrentDrive, 0.4e-3},
+	{"torque", plant.EffortDrive, 1.5e-3}}
 
 // with is the board with a drive, its rate (Hz) and a load of its own for every seed.
 func (b slowBoard) with(drive slowDrive, rate float64, seed uint64) slowBoard {
@@ -148,7 +150,8 @@ func TestIdentifySlowDevices(t *testing.T) {
 					for seed := range uint64(seeds) {
 						b := c.board.with(drive, rate, seed)
 						run, live := b.record(t, seconds, seed)
-						t.Logf("live: J %.5g ± %.2g, truth %.5g, %.1f", live["J"][0], live["J"][1], b.motor.J, found[len(methods)].add(live["J"][0], live["J"][1], b.motor.J))
+						t.Logf("live: J %.5g ± %.2g, truth %.5g, %.1f", live["J"][0], live["J"][1], b.motor.J,
+							found[len(methods)].add(live["J"][0], live["J"][1], b.motor.J))
 						for i, o := range methods {
 							cfg, recs, own, err := cmdidentify.PlanRun(context.Background(), run, o, report.NewProgress(io.Discard))
 							if err != nil {

@@ -28,7 +28,8 @@ func TestIdentifyTableOfSteadyFriction(t *testing.T) {
 			fmt.Fprintf(&b, "%.6g,%.6g,%g,%d\n", side*1e3*v, side*(f+sd/math.Sqrt(float64(n))*r.NormFloat64()), sd, n)
 		}
 	}
-	yaml := "version: 1\naxis: linear\nmethod: [static]\nmodel: {law: stribeck-bo-pavelescu}\ndata:\n  file: map.csv\n  steady: true\n  columns:\n" +
+	yaml := "version: 1\naxis: linear\nmethod: [static]\nmodel: {law: stribeck-bo-pavelescu}\ndata:\n  file: map.csv\n  steady: true\n " +
+		" columns:\n" +
 		"    velocity: {name: speed, unit: mm/s}\n    force: {name: mean, unit: N}\n    deviation: {name: sd, unit: N}\n    count: {name: n}\n"
 	for name, text := range map[string]string{"map.csv": b.String(), "map.yaml": yaml} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

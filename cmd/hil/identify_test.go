@@ -71,7 +71,8 @@ func TestIdentifyVerb(t *testing.T) {
 		says []string // on stdout for code 0, else on stderr
 	}{
 		{"good", []string{good}, report.OK, []string{"force = M·a + Fv·v + Fc·sgn(v) + offset", "12.0", "identified", "next: hil identify"}},
-		{"validated by itself", []string{good, "--validate", filepath.Join(dir, "record.csv"), "--require-fit", "99"}, report.OK, []string{"validation"}},
+		{"validated by itself", []string{good, "--validate", filepath.Join(dir, "record.csv"), "--require-fit", "99"}, report.OK,
+			[]string{"validation"}},
 		{"asymmetric", []string{good, "--asymmetric"}, report.OK, []string{"Fc+", "Fv-"}},
 		{"no file", []string{}, report.Usage, []string{"accepts 1 arg"}},
 		{"missing configuration", []string{filepath.Join(dir, "no.yaml")}, report.Invalid, []string{"no.yaml"}},
@@ -80,19 +81,29 @@ func TestIdentifyVerb(t *testing.T) {
 		{"nothing to split", []string{good, "--terms", "inertia,offset", "--asymmetric"}, report.Usage, []string{"nothing to split"}},
 		{"impossible gate", []string{good, "--require-fit", "101"}, report.Usage, []string{"want 0 to 100"}},
 		{"kept file", []string{good, "-o", existing}, report.Usage, []string{"kept.json exists"}},
-		{"unidentifiable", []string{good, "--terms", "inertia,viscous,coulomb+,coulomb-,offset"}, report.Quality, []string{"not identifiable", "coulomb+ − coulomb- − offset = 0"}},
-		{"misses the gate", []string{good, "--terms", "inertia,viscous", "--require-fit", "99"}, report.Quality, []string{"below the 99 % that are required"}},
+		{"unidentifiable", []string{good, "--terms", "inertia,viscous,coulomb+,coulomb-,offset"}, report.Quality,
+			[]string{"not identifiable", "coulomb+ − coulomb- − offset = 0"}},
+		{"misses the gate", []string{good, "--terms", "inertia,viscous", "--require-fit", "99"}, report.Quality,
+			[]string{"below the 99 % that are required"}},
 		{"wrong sign", []string{axisRecord(t, -1)}, report.Quality, []string{"rejected: M is negative", "sign of force or position"}},
-		{"unit of another kind", []string{axisRecord(t, 1, "unit: mm}", "unit: mV}")}, report.Invalid, []string{"axis.yaml:", "V (voltage)", "want m (length)", "^"}},
-		{"unit the file contradicts", []string{axisRecord(t, 1, "unit: mm}", "unit: m}")}, report.Invalid, []string{"record.csv:2", `"pos" is in mm, the configuration says m`}},
+		{"unit of another kind", []string{axisRecord(t, 1, "unit: mm}", "unit: mV}")}, report.Invalid,
+			[]string{"axis.yaml:", "V (voltage)", "want m (length)", "^"}},
+		{"unit the file contradicts", []string{axisRecord(t, 1, "unit: mm}", "unit: m}")}, report.Invalid,
+			[]string{"record.csv:2", `"pos" is in mm, the configuration says m`}},
 		{"misspelt key", []string{axisRecord(t, 1, "axis: linear", "axsi: linear")}, report.Invalid, []string{`did you mean "axis"?`}},
-		{"missing column", []string{axisRecord(t, 1, "timestamp,pos,u", "timestamp,pso,u")}, report.Invalid, []string{`record.csv:1: no column "pos"`, `Did you mean "pso"?`}},
+		{"missing column", []string{axisRecord(t, 1, "timestamp,pos,u", "timestamp,pso,u")}, report.Invalid,
+			[]string{`record.csv:1: no column "pos"`, `Did you mean "pso"?`}},
 		{"truncated row", []string{axisRecord(t, 1, "\n700,", "\n699.5\n700,")}, report.Invalid, []string{"record.csv:703: 1 cells"}},
 		{"reordered rows", []string{axisRecord(t, 1, "\n700,", "\n600,")}, report.Invalid, []string{"record.csv:703: time goes back by 0.099 s"}},
-		{"segments of a driven axis", []string{axisRecord(t, 1, "axis: linear\n", "axis: linear\nmodel: {law: coulomb, terms: [viscous, offset]}\nsegments: 4\n"), "--method", "regress,multishoot"}, report.OK, []string{"multiple shooting"}},
-		{"velocity steps without a velocity", []string{good, "--method", "velocity-step"}, report.Invalid, []string{"record.csv: no velocity", "data.columns.velocity"}},
-		{"state without an evolution", []string{good, "--resume", filepath.Join(dir, "state.json")}, report.Usage, []string{"only an evolution keeps its state"}},
-		{"state that cannot be kept", []string{good, "--method", "aep", "--resume", filepath.Join(dir, "no", "state.json")}, report.Invalid, []string{"--resume", "cannot write there"}},
+		{"segments of a driven axis", []string{axisRecord(t, 1, "axis: linear\n",
+			"axis: linear\nmodel: {law: coulomb, terms: [viscous, offset]}\nsegments: 4\n"), "--method", "regress,multishoot"}, report.OK,
+			[]string{"multiple shooting"}},
+		{"velocity steps without a velocity", []string{good, "--method", "velocity-step"}, report.Invalid,
+			[]string{"record.csv: no velocity", "data.columns.velocity"}},
+		{"state without an evolution", []string{good, "--resume", filepath.Join(dir, "state.json")}, report.Usage,
+			[]string{"only an evolution keeps its state"}},
+		{"state that cannot be kept", []string{good, "--method", "aep", "--resume", filepath.Join(dir, "no", "state.json")}, report.Invalid,
+			[]string{"--resume", "cannot write there"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, errs, code := execute(t, append([]string{"identify"}, c.args...)...)
@@ -141,7 +152,8 @@ func TestIdentifyJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
 	}
-	if r.Verdict != "identified" || len(r.Parameters) != 5 || math.Abs(r.Parameters[0].Value-12) > 0.01 || r.Parameters[0].Unit != "kg" || len(r.Data.SHA256) != 64 {
+	if r.Verdict != "identified" || len(r.Parameters) != 5 || math.Abs(r.Parameters[0].Value-12) > 0.01 || r.Parameters[0].Unit != "kg" ||
+		len(r.Data.SHA256) != 64 {
 		t.Errorf("%+v", r)
 	}
 	stored, err := os.ReadFile(file)
@@ -209,7 +221,8 @@ func TestIdentifyTermsAgree(t *testing.T) {
 	dir := t.TempDir()
 	for i, term := range append(slices.Clone(linear.Terms), "no-such-term") {
 		path := filepath.Join(dir, "axis.yaml")
-		text := fmt.Sprintf("data: {file: x.csv, rate: 1 kHz, columns: {position: {name: q, unit: m}, force: {name: f, unit: N}}}\nterms: [%q]\n", term)
+		text := fmt.Sprintf("data: {file: x.csv, rate: 1 kHz, columns: {position: {name: q, unit: m}, force: {name: f, unit: "+
+			"N}}}\nterms: [%q]\n", term)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

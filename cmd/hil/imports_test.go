@@ -83,7 +83,8 @@ func TestImportDirection(t *testing.T) {
 			if strings.HasPrefix(imp, "hilrig/") && !anyPrefix(imp, layer.may) {
 				t.Errorf("%s imports %s: against the direction", p.ImportPath, imp)
 			}
-			if strings.HasPrefix(p.ImportPath, "hilrig/engine") && strings.Contains(strings.SplitN(imp, "/", 2)[0], ".") && !strings.HasPrefix(imp, "gonum.org/v1/gonum") && imp != "golang.org/x/sys/cpu" {
+			if strings.HasPrefix(p.ImportPath, "hilrig/engine") && strings.Contains(strings.SplitN(imp, "/", 2)[0], ".") &&
+				!strings.HasPrefix(imp, "gonum.org/v1/gonum") && imp != "golang.org/x/sys/cpu" {
 				t.Errorf("%s imports %s: engine takes the standard library, gonum and the flags of the processor only", p.ImportPath, imp)
 			}
 			for lib, homes := range only {

@@ -22,7 +22,8 @@ func TestWrongKindOfFile(t *testing.T) {
 		}
 		return path
 	}
-	rig, sim, brush, ident, study := "../../configs/serial-line.yaml", "../../configs/stick-slip.yaml", "../../configs/brush.yaml", "../../configs/emps.yaml", "../../configs/study/stick-slip.yaml"
+	rig, sim, brush, ident, study := "../../configs/serial-line.yaml", "../../configs/stick-slip.yaml", "../../configs/brush.yaml",
+		"../../configs/emps.yaml", "../../configs/study/stick-slip.yaml"
 	run := exportRun(t)
 	odd := write("odd.txt", "t;x;F\n0;1;2\n1;2;3\n")
 	for _, c := range []struct {
@@ -36,7 +37,8 @@ func TestWrongKindOfFile(t *testing.T) {
 		{study, "describes a study", "hil study " + study, []string{"run", "simulate", "identify"}},
 		{run, "is a recording", "hil identify " + run, []string{"run", "simulate", "study", "check", "compare"}},
 		{filepath.Join(run, "run.mcap"), "is a recording", "hil replay " + run, []string{"simulate", "check"}},
-		{odd, "holds columns of numbers: t, x, F", "--columns time=t:s,position=x:m,force=F:N", []string{"run", "simulate", "study", "compare", "check"}},
+		{odd, "holds columns of numbers: t, x, F", "--columns time=t:s,position=x:m,force=F:N",
+			[]string{"run", "simulate", "study", "compare", "check"}},
 		{odd, "is no recording", "hil identify " + odd, []string{"replay", "export"}},
 	} {
 		for _, verb := range c.verbs {
@@ -47,7 +49,8 @@ func TestWrongKindOfFile(t *testing.T) {
 		}
 	}
 	// a file that is what the verb wants, or that nobody can tell, is the verb's own business
-	for _, c := range [][]string{{"check", rig}, {"check", sim}, {"check", study}, {"run", write("empty.yaml", ""), "--duration", "1ms"}, {"study", "no-such-study"}} {
+	for _, c := range [][]string{{"check", rig}, {"check", sim}, {"check", study}, {"run", write("empty.yaml", ""), "--duration", "1ms"},
+		{"study", "no-such-study"}} {
 		if _, errs, _ := execute(t, c...); strings.Contains(errs, "does not take that") {
 			t.Errorf("hil %v: %s", c, errs)
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// An emergency stop outlives the core and the daemon: the next ones begin in it, say so, and neither arm nor run without a reset. The recordings
-// of all of them repeat bit for bit. --reset is the reset of a person at the terminal.
+// An emergency stop outlives the core and the daemon: the next ones begin in it, say so, and neither arm nor run without a reset. The
+// recordings of all of them repeat bit for bit. --reset is the reset of a person at the terminal.
 func TestDaemonEstopStays(t *testing.T) {
 	inPairs(t)
 	dir, file, rig, d := energise(t)

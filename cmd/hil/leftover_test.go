@@ -39,7 +39,8 @@ func TestFailedStartLeavesNoRecording(t *testing.T) {
 		{"no such file", report.Invalid, []string{"nothing.yaml"}},
 		{"wrong flags", report.Usage, []string{good, "--dry-run", "--arm"}},
 		{"MQTT cannot listen", report.Unavailable, []string{good, "--no-web", "--mqtt", foreign}},
-		{"no broker", report.Unavailable, []string{demoFile(t, virtualPort, "  listen: localhost:1883  # embedded broker; an external one: broker: ssl://host:8883", "  broker: tcp://127.0.0.1:9"), "--no-web"}},
+		{"no broker", report.Unavailable, []string{demoFile(t, virtualPort, "  listen: localhost:1883  # embedded broker; an external one: "+
+			"broker: ssl://host:8883", "  broker: tcp://127.0.0.1:9"), "--no-web"}},
 		{"HTTP cannot listen", report.Unavailable, []string{good, "--no-mqtt", "--web", foreign}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -62,11 +63,14 @@ func TestDaemonDryRunIsNotIdentified(t *testing.T) {
 	inPairs(t)
 	dir := t.TempDir()
 	file := tolerant(t, virtualPort)
-	if _, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--duration", "2s"); code != report.OK && code != report.Trip { // of a machine that is too busy
+	// of a machine that is too busy
+	if _, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--duration", "2s"); code != report.OK &&
+		code != report.Trip {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	driven := oneRun(t, dir)
-	if _, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--duration", "1s", "--dry-run"); code != report.OK || !strings.Contains(errs, "_dry-run") {
+	if _, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--duration", "1s",
+		"--dry-run"); code != report.OK || !strings.Contains(errs, "_dry-run") {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	if all := recordings(t, dir); len(all) != 2 || !strings.HasSuffix(all[1], "_dry-run") {
@@ -93,12 +97,15 @@ func TestDaemonTripSaysWhatToDo(t *testing.T) {
 	_, errs, code := execute(t, "run", file, "--no-web", "--no-mqtt", "--record", dir, "--until-trip", "--duration", "20s")
 	lines := strings.Split(strings.TrimSpace(errs), "\n")
 	last := lines[len(lines)-1]
-	if code != report.Trip || !strings.Contains(lines[len(lines)-2], "hil: the safety guard tripped: tracking error shaft") || !strings.Contains(last, "are the gains too low") || !strings.Contains(last, "Then start again") || !strings.Contains(errs, "what to do: ") {
+	if code != report.Trip || !strings.Contains(lines[len(lines)-2], "hil: the safety guard tripped: tracking error shaft") ||
+		!strings.Contains(last, "are the gains too low") || !strings.Contains(last, "Then start again") ||
+		!strings.Contains(errs, "what to do: ") {
 		t.Errorf("exit code %d, %q", code, lines)
 	}
 	for _, args := range [][]string{{"--law", "lugre"}, {"--last", "1ms"}, nil} {
 		_, errs, code := execute(t, append([]string{"identify", dir}, args...)...)
-		if code != report.Invalid && code != report.Quality || !regexp.MustCompile(`^hil: the run tripped at \d[\d.]* s \(tracking error shaft.*limit 0.005 rad\): `).MatchString(errs) {
+		if code != report.Invalid && code != report.Quality ||
+			!regexp.MustCompile(`^hil: the run tripped at \d[\d.]* s \(tracking error shaft.*limit 0.005 rad\): `).MatchString(errs) {
 			t.Errorf("identify %v: exit code %d: %s", args, code, errs)
 		}
 	}

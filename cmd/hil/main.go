@@ -54,7 +54,9 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return report.ExitWith(report.Usage, fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
 	})
-	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newExportCmd(), newExportModelCmd(), newImportCmd(), newDecodeCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(), newCheckCmd(), newConfigCmd(),
+	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newExportCmd(), newExportModelCmd(), newImportCmd(), newDecodeCmd(),
+		newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(), newCheckCmd(),
+		newConfigCmd(),
 		newPortsCmd(), newLatencyCmd(), newVersionCmd())
 	helpAsStarted(root)
 	return root

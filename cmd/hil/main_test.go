@@ -229,7 +229,8 @@ func tolerant(t *testing.T, port string, changes ...string) string {
 	t.Helper()
 	return demoFile(t, port, append([]string{
 		"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
-		"limit: 100 ms", "limit: 2 s", "beat: 1 s", "beat: 3 s", "max_error: 10 rad", "max_error: 50 rad", "max_speed: 300 rad/s", "max_speed: 5000 rad/s"}, changes...)...)
+		"limit: 100 ms", "limit: 2 s", "beat: 1 s", "beat: 3 s", "max_error: 10 rad", "max_error: 50 rad", "max_speed: 300 rad/s",
+		"max_speed: 5000 rad/s"}, changes...)...)
 }
 
 // demoFile writes the demo's configuration with the port and further texts replaced.

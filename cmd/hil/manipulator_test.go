@@ -53,7 +53,8 @@ func TestSimulateManipulator(t *testing.T) {
 	dir := t.TempDir()
 	for _, method := range []string{"", "method: {kind: full}\n", "method: {kind: step, step: 0.5 ms}\n"} {
 		file := changedManipulator(t, "every: 2 ms\n", "every: 100 ms\n"+method)
-		table, events, page, plot := filepath.Join(dir, "run.csv"), filepath.Join(dir, "events.json"), filepath.Join(dir, "run.html"), filepath.Join(dir, "run.svg")
+		table, events, page, plot := filepath.Join(dir, "run.csv"), filepath.Join(dir, "events.json"), filepath.Join(dir, "run.html"),
+			filepath.Join(dir, "run.svg")
 		out, errs, code := execute(t, "simulate", file, "--json", "-o", table, "--events", events, "--animate", page, "--plot", plot, "--force")
 		if code != 0 {
 			t.Fatalf("%q: code %d\n%s", method, code, errs)
@@ -74,7 +75,8 @@ func TestSimulateManipulator(t *testing.T) {
 		if len(lines) != 12 {
 			t.Fatalf("%d lines", len(lines))
 		}
-		for name, want := range map[string]float64{"time_s": 1, "q2_rad": -0.2957798, "q3_m": 0.1054508, "q4_rad": -0.1474073, "tip_x_m": 0.6327785, "w3_m": 0.0006816, "w5_m": 0.0018880, "lambda_N": -2.3912, "tau1_Nm": 1.3967} {
+		for name, want := range map[string]float64{"time_s": 1, "q2_rad": -0.2957798, "q3_m": 0.1054508, "q4_rad": -0.1474073,
+			"tip_x_m": 0.6327785, "w3_m": 0.0006816, "w5_m": 0.0018880, "lambda_N": -2.3912, "tau1_Nm": 1.3967} {
 			tol := 2e-7
 			if name == "lambda_N" || name == "tau1_Nm" {
 				tol = 2e-4
@@ -95,7 +97,8 @@ func TestSimulateManipulator(t *testing.T) {
 		}
 		var list []map[string]any
 		data, _ := os.ReadFile(events)
-		if err := json.Unmarshal(data, &list); err != nil || list[0]["kind"] != "border" || math.Abs(list[0]["time_s"].(float64)-0.3083162) > 2e-7 {
+		if err := json.Unmarshal(data, &list); err != nil || list[0]["kind"] != "border" ||
+			math.Abs(list[0]["time_s"].(float64)-0.3083162) > 2e-7 {
 			t.Errorf("%q: events %s", method, data)
 		}
 		if data, _ := os.ReadFile(page); !strings.Contains(string(data), `"element 10"`) || strings.Contains(string(data), "{{DATA}}") {
@@ -113,7 +116,8 @@ func TestSimulateManipulatorLeaves(t *testing.T) {
 	file := changedManipulator(t, "rate: 1 rad/s", "rate: 0.5 rad/s", "duration: 1 s", "duration: 3 s", "every: 2 ms", "every: 50 ms")
 	table := filepath.Join(t.TempDir(), "run.csv")
 	out, errs, code := execute(t, "simulate", file, "-o", table)
-	if code != report.Quality || !strings.Contains(errs, "the load left the beam over its right end at t = 1.9374333") || !strings.Contains(out, "1.9374333 s   the tip leaves the beam") {
+	if code != report.Quality || !strings.Contains(errs, "the load left the beam over its right end at t = 1.9374333") ||
+		!strings.Contains(out, "1.9374333 s   the tip leaves the beam") {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	if text, err := os.ReadFile(table); err != nil || !strings.Contains(string(text), "\n1.93743") {
@@ -129,7 +133,8 @@ func TestSimulateManipulatorRefuses(t *testing.T) {
 		want           string
 		code           int
 	}{
-		{[]string{"left: {kind: clamped}", "left: {kind: free}", "right: {kind: clamped}", "right: {kind: pinned}"}, nil, "the supports do not hold the beam", report.Invalid},
+		{[]string{"left: {kind: clamped}", "left: {kind: free}", "right: {kind: clamped}", "right: {kind: pinned}"}, nil,
+			"the supports do not hold the beam", report.Invalid},
 		{[]string{"at: [0.5 m, 0.68 m]", "at: [-0.5 m, 0.68 m]"}, nil, "the equilibrium lies beside the beam", report.Invalid},
 		{[]string{"elements: 10", "elements: 200"}, nil, "too stiff for an adaptive method", report.Invalid},
 		{nil, []string{"--law", "lugre"}, "--law and --motion are not for a chain on a beam", report.Usage},
@@ -142,7 +147,8 @@ func TestSimulateManipulatorRefuses(t *testing.T) {
 			t.Errorf("%v %v: code %d, %s; want %d, %q", c.changes, c.flags, code, errs, c.code, c.want)
 		}
 	}
-	if out, errs, code := execute(t, "simulate", changedManipulator(t, "elements: 10", "elements: 200"), "--step", "1ms", "--duration", "0.1s"); code != 0 {
+	if out, errs, code := execute(t, "simulate", changedManipulator(t, "elements: 10", "elements: 200"), "--step", "1ms", "--duration",
+		"0.1s"); code != 0 {
 		t.Errorf("200 elements by fixed steps: code %d\n%s%s", code, out, errs)
 	}
 	if out, _, code := execute(t, "check", manipulatorFile); code != 0 || !strings.Contains(out, "simulate ") {
@@ -156,9 +162,11 @@ func TestSimulateManipulatorRefuses(t *testing.T) {
 // A unilateral contact lifts off and comes back, and says so.
 func TestSimulateManipulatorLiftsOff(t *testing.T) {
 	t.Parallel()
-	file := changedManipulator(t, "rate: 1 rad/s, ramp: 0.1 s", "rate: 2 rad/s, ramp: 0.02 s", "tip: [300 mm, 0]", "tip: [300 mm, 0]\n  gravity: 0.5 m/s²\n  unilateral: true", "duration: 1 s", "duration: 0.2 s")
+	file := changedManipulator(t, "rate: 1 rad/s, ramp: 0.1 s", "rate: 2 rad/s, ramp: 0.02 s", "tip: [300 mm, 0]",
+		"tip: [300 mm, 0]\n  gravity: 0.5 m/s²\n  unilateral: true", "duration: 1 s", "duration: 0.2 s")
 	out, errs, code := execute(t, "simulate", file)
-	if code != 0 || !strings.Contains(out, "0.0219297 s   the tip lifts off") || !strings.Contains(out, "0.0349337 s   the tip meets the beam, with an impulse of 0.001575 N·s") {
+	if code != 0 || !strings.Contains(out, "0.0219297 s   the tip lifts off") ||
+		!strings.Contains(out, "0.0349337 s   the tip meets the beam, with an impulse of 0.001575 N·s") {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 }

@@ -13,15 +13,17 @@ import (
 	"hilrig/cmd/report"
 )
 
-// The example of a bus runs as it stands, with limits that a crowded test machine does not trip over: the virtual slaves are asked, the axis
-// follows its reference, and the recording replays equal.
+// The example of a bus runs as it stands, with limits that a crowded test machine does not trip over: the virtual slaves are asked, the
+// axis follows its reference, and the recording replays equal.
 func TestDaemonModbusExample(t *testing.T) {
 	data, err := os.ReadFile("../../configs/modbus.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("at: {slave: 1, register: 0,", "stale: 500 ms, at: {slave: 1, register: 0,", "range: ±3 A", "range: ±3 A, stale: 500 ms",
-		"timeout: 50 ms", "timeout: 400 ms", "late: 100 ms", "late: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "hold_time: 200 ms", "hold_time: 1 s", "frequency: 0.1 Hz", "frequency: 0.3 Hz").Replace(string(data))
+	text := strings.NewReplacer("at: {slave: 1, register: 0,", "stale: 500 ms, at: {slave: 1, register: 0,", "range: ±3 A",
+		"range: ±3 A, stale: 500 ms",
+		"timeout: 50 ms", "timeout: 400 ms", "late: 100 ms", "late: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "hold_time: 200 ms",
+		"hold_time: 1 s", "frequency: 0.1 Hz", "frequency: 0.3 Hz").Replace(string(data))
 	file := filepath.Join(t.TempDir(), "modbus.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -62,7 +64,8 @@ func TestDaemonModbusSensorBesideABoard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "delay: 2 ms", "delay: 2 ms, timeout: 400 ms").Replace(string(data))
+	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
+		"delay: 2 ms", "delay: 2 ms, timeout: 400 ms").Replace(string(data))
 	file := filepath.Join(t.TempDir(), "modbus-sensor.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

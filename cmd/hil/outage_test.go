@@ -35,7 +35,8 @@ func TestDaemonBrokerFrozen(t *testing.T) {
 		h := d.health()
 		return h["samples_dropped"].(float64) + h["samples_unconfirmed"].(float64)
 	}
-	for end := time.Now().Add(20 * time.Second); lost() == 0 || !strings.Contains(d.errs.String(), "BROKER_UP"); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); lost() == 0 ||
+		!strings.Contains(d.errs.String(), "BROKER_UP"); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no loss in the health report, or no word of the broker's return: %v", d.health())
 		}
@@ -147,6 +148,7 @@ func (p *phases) report() {
 		}
 		sort.Slice(l, func(a, b int) bool { return l[a] < l[b] })
 		at := func(q float64) float64 { return float64(l[int(q*float64(len(l)-1))]) / 1e3 }
-		p.t.Logf("%-8s %6d ticks, lateness p50 %.1f p99 %.0f p99.9 %.0f µs, %d skipped", p.names[i], len(l), at(0.5), at(0.99), at(0.999), skipped[i])
+		p.t.Logf("%-8s %6d ticks, lateness p50 %.1f p99 %.0f p99.9 %.0f µs, %d skipped", p.names[i], len(l), at(0.5), at(0.99), at(0.999),
+			skipped[i])
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"hilrig/engine/peer"
 )
 
-// With a broker of somebody else the page has every row too, and its file of some seconds holds all of them. A second daemon of that name on
-// the broker is refused.
+// With a broker of somebody else the page has every row too, and its file of some seconds holds all of them. A second daemon of that name
+// on the broker is refused.
 func TestDaemonPageOfAnExternalBroker(t *testing.T) {
 	inPairs(t)
 	chromium := peer.Program(t, "chromium", "chromium")
@@ -24,7 +24,8 @@ func TestDaemonPageOfAnExternalBroker(t *testing.T) {
 	untilPage(t, ctx, "window.hil && hil.link() === 'live' && hil.rows.last - hil.rows.first > 4")
 
 	_, errs, code := execute(t, "run", file, "--no-web", "--record", t.TempDir())
-	if code != report.Unavailable || !strings.Contains(errs, "another daemon publishes under hil/motor/") || !strings.Contains(errs, "process "+strconv.Itoa(d.cmd.Process.Pid)) {
+	if code != report.Unavailable || !strings.Contains(errs, "another daemon publishes under hil/motor/") ||
+		!strings.Contains(errs, "process "+strconv.Itoa(d.cmd.Process.Pid)) {
 		t.Errorf("the second daemon: code %d\n%s", code, errs)
 	}
 

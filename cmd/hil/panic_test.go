@@ -16,8 +16,8 @@ import (
 	"hilrig/hil/sink"
 )
 
-// panicLater lets a goroutine panic that nobody waits for, a while after the program named in the environment has begun: a verb or the core. In the
-// core it does so once, before it is restarted.
+// panicLater lets a goroutine panic that nobody waits for, a while after the program named in the environment has begun: a verb or the
+// core. In the core it does so once, before it is restarted.
 func panicLater() {
 	verb, once := os.Getenv("HIL_TEST_PANIC"), os.Getenv("HIL_TEST_PANIC_ONCE")
 	if verb == "" || len(os.Args) < 2 || os.Args[1] != verb {
@@ -53,7 +53,8 @@ func TestDaemonPanicBesideTheLoop(t *testing.T) {
 	said := d.errs.String()
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	last := lines[len(lines)-1]
-	if code := d.cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(last, "hil: internal error: a slip for the test at cmd/hil/panic_test.go:") || strings.Count(said, "hil: internal error") != 1 || strings.Contains(said, "goroutine ") {
+	if code := d.cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(last, "hil: internal error: a slip for the test at "+
+		"cmd/hil/panic_test.go:") || strings.Count(said, "hil: internal error") != 1 || strings.Contains(said, "goroutine ") {
 		t.Errorf("exit code %d, last line %q", code, last)
 	}
 	run, err := sink.OpenRun(filepath.Join(dir, oneRun(t, dir)))
@@ -86,7 +87,8 @@ func TestDaemonPanicInTheCore(t *testing.T) {
 	}
 	d.awaitMode("ready")
 	said := d.errs.String()
-	if !strings.Contains(said, "CORE_FAILED") || !strings.Contains(said, "a slip for the test at cmd/hil/panic_test.go:") || strings.Contains(said, "goroutine ") {
+	if !strings.Contains(said, "CORE_FAILED") || !strings.Contains(said, "a slip for the test at cmd/hil/panic_test.go:") ||
+		strings.Contains(said, "goroutine ") {
 		t.Error(said)
 	}
 	if code := d.stop(); code != 130 && code != 5 {
@@ -116,7 +118,8 @@ func TestPanicOfAFit(t *testing.T) {
 	stop := time.AfterFunc(30*time.Second, func() { c.Process.Signal(syscall.SIGKILL) })
 	defer stop.Stop()
 	c.Wait()
-	if said := errs.String(); c.ProcessState.ExitCode() != 1 || strings.Count(said, "hil: internal error: a slip for the test") != 1 || strings.Contains(said, "goroutine ") {
+	if said := errs.String(); c.ProcessState.ExitCode() != 1 || strings.Count(said, "hil: internal error: a slip for the test") != 1 ||
+		strings.Contains(said, "goroutine ") {
 		t.Errorf("exit code %d: %s", c.ProcessState.ExitCode(), said)
 	}
 }

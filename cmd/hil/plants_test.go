@@ -22,7 +22,8 @@ func patient(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "stale: 100 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
+	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "stale: 100 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s",
+		"watchdog: 200 ms", "watchdog: 1 s",
 		"overrun: {limit: 100 ms}\n  beat: 1 s", "overrun: {limit: 2 s}\n  beat: 3 s").Replace(string(data))
 	file := filepath.Join(t.TempDir(), name+".yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -120,7 +121,8 @@ func TestDaemonTwoLinkExample(t *testing.T) {
 		for i, run := range runs {
 			swing, sum, load, on := 0.0, 0.0, 0.0, 0.0
 			readRun(t, run, func(s *hil.Schema) func(*hil.Row) {
-				pos, miss, friction := s.Find(hil.Estimated, axis.name, hil.RolePosition), s.Find(hil.Modelled, axis.name, hil.RoleError), s.Find(hil.Estimated, axis.name, hil.RoleFriction)
+				pos, miss, friction := s.Find(hil.Estimated, axis.name, hil.RolePosition), s.Find(hil.Modelled, axis.name, hil.RoleError),
+					s.Find(hil.Estimated, axis.name, hil.RoleFriction)
 				if pos < 0 || miss < 0 || friction < 0 {
 					t.Fatalf("channels %v", s.Signals())
 				}
@@ -153,15 +155,18 @@ func findArm(t *testing.T, run string) {
 	}
 	got := valuesOf(t, out)
 	// sums of what configs/two-link-mechanism.yaml has under virtual: lengths, masses and centres of both links, rotors behind gears
-	for name, want := range map[string]float64{"shoulder.mcy_R": -1.3*0.18 - 0.8*0.4, "shoulder.izz_R": 0.02 + 1.3*0.18*0.18 + 0.01 + 0.8*0.4*0.4, "elbow.mcy": -0.8 * 0.15, "elbow.izz": 0.009 + 0.8*0.15*0.15} {
+	for name, want := range map[string]float64{"shoulder.mcy_R": -1.3*0.18 - 0.8*0.4,
+		"shoulder.izz_R": 0.02 + 1.3*0.18*0.18 + 0.01 + 0.8*0.4*0.4, "elbow.mcy": -0.8 * 0.15, "elbow.izz": 0.009 + 0.8*0.15*0.15} {
 		if math.Abs(got[name]/want-1) > 0.03 {
 			t.Errorf("%s = %g, the plant has %g", name, got[name], want)
 		}
 	}
-	if out, _, code := execute(t, "identify", run, "--axis", "elbow"); code != report.Quality || !strings.Contains(out, "depends on the motion of shoulder") {
+	if out, _, code := execute(t, "identify", run, "--axis", "elbow"); code != report.Quality ||
+		!strings.Contains(out, "depends on the motion of shoulder") {
 		t.Errorf("identify --axis elbow: code %d\n%s", code, out)
 	}
-	if _, errs, code := execute(t, "identify", "../../configs/emps.yaml", "--machine"); code != report.Usage || !strings.Contains(errs, "is none") {
+	if _, errs, code := execute(t, "identify", "../../configs/emps.yaml", "--machine"); code != report.Usage ||
+		!strings.Contains(errs, "is none") {
 		t.Errorf("--machine of no recording: code %d\n%s", code, errs)
 	}
 }

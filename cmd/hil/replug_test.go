@@ -59,7 +59,8 @@ func TestDaemonReplugs(t *testing.T) {
 			was := d.health()["drive.reconnects"].(float64)
 			rig.unplug()
 			rig.plug()
-			for end := time.Now().Add(10 * time.Second); d.health()["drive.reconnects"].(float64) <= was || d.health()["drive.connected"] != 1.0; time.Sleep(10 * time.Millisecond) {
+			for end := time.Now().Add(10 * time.Second); d.health()["drive.reconnects"].(float64) <= was ||
+				d.health()["drive.connected"] != 1.0; time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("the daemon does not come back: %v", d.health())
 				}

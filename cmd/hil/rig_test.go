@@ -134,7 +134,8 @@ func TestDaemonScriptTripsARun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a rig for some seconds")
 	}
-	for fault, want := range map[string][]string{"lost": {"stale sensor drive.motor.angle"}, "stuck": {"frozen position", "tracking error", "blocked shaft"}} {
+	for fault, want := range map[string][]string{"lost": {"stale sensor drive.motor.angle"},
+		"stuck": {"frozen position", "tracking error", "blocked shaft"}} {
 		t.Run(fault, func(t *testing.T) {
 			file := demoFile(t, virtualPort, "hold_time: 200 ms", "hold_time: 300 ms", "beat: 1 s", "beat: 3 s",
 				"  # script:                   # what happens while it runs\n", "  script: [{at: 3 s, sensor: drive.motor.angle, fault: "+fault+"}]\n")

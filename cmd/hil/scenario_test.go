@@ -153,7 +153,8 @@ func TestScenarioRefuses(t *testing.T) {
 			f.LawsFile = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms",
 				"step: 1 ms\nnormal: 10 N")
 		}, report.Invalid, "give it as N0"},
-		{"a mass too light for the step", "stick-slip", func(f *simulate.ScenarioOptions) { f.C.Mass = 1e-12 }, report.Invalid, "would be divided into"},
+		{"a mass too light for the step", "stick-slip", func(f *simulate.ScenarioOptions) { f.C.Mass = 1e-12 }, report.Invalid,
+			"would be divided into"},
 		{"two sources of laws", "all", func(f *simulate.ScenarioOptions) { f.LawsFile, f.Laws = "x.yaml", []string{"m2"} }, report.Usage,
 			"one of them"},
 	} {

@@ -8,7 +8,8 @@ import (
 	"hilrig/cmd/report"
 )
 
-// A motor board and a tracker in one rig: what the file says of the virtual tracker (turned by 0.4 rad, late by 8 ms) is found while it runs.
+// A motor board and a tracker in one rig: what the file says of the virtual tracker (turned by 0.4 rad, late by 8 ms) is found while it
+// runs.
 func TestDaemonMotorAndTracker(t *testing.T) {
 	d := startRun(t, "../../configs/motor-tracker.yaml", "--no-record")
 	d.awaitMode("run")
@@ -25,7 +26,8 @@ func TestDaemonMotorAndTracker(t *testing.T) {
 		}
 	}
 	// the lines take some 0.2 ms beside the script's delay; more where the host holds frames back
-	if o, s, g := value("offset"), value("shift"), value("gain"); math.Abs(o-0.4) > 0.003 || math.Abs(s-8e-3) > 1.5e-3 || math.Abs(g-1) > 2e-3 {
+	if o, s, g := value("offset"), value("shift"), value("gain"); math.Abs(o-0.4) > 0.003 || math.Abs(s-8e-3) > 1.5e-3 ||
+		math.Abs(g-1) > 2e-3 {
 		t.Errorf("offset %g rad, shift %g s, gain %g, want 0.4, 0.008, 1", o, s, g)
 	}
 	if code := d.stop(); code != report.Interrupted {

@@ -108,13 +108,15 @@ func TestSimulateFindsThePublishedEvents(t *testing.T) {
 		}
 	}
 	m := law.Metrics
-	if math.Abs(m["position_end"]-1.27260) > 1e-4 || math.Abs(m["velocity_max"]-0.36982) > 1e-4 || m["break_away_count"] != 2 || m["evaluations_per_step"] > 3 {
+	if math.Abs(m["position_end"]-1.27260) > 1e-4 || math.Abs(m["velocity_max"]-0.36982) > 1e-4 || m["break_away_count"] != 2 ||
+		m["evaluations_per_step"] > 3 {
 		t.Errorf("metrics %v", m)
 	}
 	if s.Steps != 20000 || s.Threshold != 0.01 || s.Units["load"] != "N" || law.Status["ok"] != 20000 || law.Parts != 1 {
 		t.Errorf("%+v", s)
 	}
-	if law.Passive || law.ActiveFrom == nil || *law.ActiveFrom <= 0 || len(s.Warnings) != 1 || law.Limit == nil || math.Abs(*law.Limit-0.004668) > 1e-6 {
+	if law.Passive || law.ActiveFrom == nil || *law.ActiveFrom <= 0 || len(s.Warnings) != 1 || law.Limit == nil ||
+		math.Abs(*law.Limit-0.004668) > 1e-6 {
 		t.Errorf("passive %v, warnings %v, limit %v", law.Passive, s.Warnings, law.Limit)
 	}
 	from := map[string]string{}
@@ -292,12 +294,14 @@ func checkPNG(t *testing.T, path string) {
 // the file, the load is that of the spring. The reader of hil identify takes it.
 func TestSimulateCSVIsConsistent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.csv")
-	in := simulateFile(t, "stick-slip.yaml", "duration: 20 s", "duration: 9 s\noutputs: {columns: [position, velocity, friction, load, input, mean_velocity, work, states]}")
+	in := simulateFile(t, "stick-slip.yaml", "duration: 20 s", "duration: 9 s\noutputs: {columns: [position, velocity, friction, load, "+
+		"input, mean_velocity, work, states]}")
 	if _, errs, err := runVerb(newSimulateCmd(), in, "-o", path); err != nil {
 		t.Fatal(err, errs)
 	}
 	c := readCSV(t, path)
-	for _, name := range []string{"time_s", "time_mid_s", "position_m", "velocity_m_s", "friction_N", "load_N", "input_m", "mean_velocity_m_s", "work_J", "bristle_m"} {
+	for _, name := range []string{"time_s", "time_mid_s", "position_m", "velocity_m_s", "friction_N", "load_N", "input_m",
+		"mean_velocity_m_s", "work_J", "bristle_m"} {
 		if len(c[name]) != 9000 {
 			t.Fatalf("column %s has %d rows", name, len(c[name]))
 		}
@@ -356,7 +360,8 @@ func TestSimulateVerb(t *testing.T) {
 		{"missing file", []string{filepath.Join(dir, "no.yaml")}, report.Invalid, []string{"no.yaml: no such file"}},
 		{"kept file", []string{good, "-o", kept}, report.Usage, []string{"kept.csv exists; --force"}},
 		{"folder", []string{good, "-o", dir, "--force"}, report.Usage, []string{"is a folder"}},
-		{"no folder", []string{good, "-o", filepath.Join(dir, "none", "x.csv")}, report.Unavailable, []string{"cannot write", "there is no folder", "none"}},
+		{"no folder", []string{good, "-o", filepath.Join(dir, "none", "x.csv")}, report.Unavailable,
+			[]string{"cannot write", "there is no folder", "none"}},
 		{"standard output", []string{good, "-o", "-"}, report.Usage, []string{"standard output carries the report"}},
 		{"unknown format", []string{good, "--plot", filepath.Join(t.TempDir(), "x.gif")}, report.Usage, []string{"ends in .svg, .pdf or .png"}},
 		{"one file for both", []string{good, "--plot", "x.svg", "-o", "./x.svg"}, report.Usage, []string{"the same file"}},
@@ -365,13 +370,20 @@ func TestSimulateVerb(t *testing.T) {
 		{"impossible step", []string{good, "--step", "-1ms"}, report.Usage, []string{"--step", "want > 0"}},
 		{"step of another kind", []string{good, "--step", "1 m"}, report.Usage, []string{"m (length), want s (time)"}},
 		{"step that divides nothing", []string{"../../configs/motor-coast.yaml", "--step", "0.3ms"}, report.Usage, []string{"outputs.every"}},
-		{"step beyond the limit", []string{far}, report.Invalid, []string{"lugre: step: 0.01 s is beyond what the midpoint scheme takes here, 0.004668 s", "over_limit: substep divides it into 3"}},
-		{"sub-steps", []string{simulateFile(t, "stick-slip.yaml", "step: 1 ms", "step: 10 ms\nover_limit: substep")}, report.OK, []string{"every step in 3 parts", "0.0046676"}},
-		{"unstable scheme", []string{simulateFile(t, "stick-slip.yaml", "step: 1 ms", "step: 5 ms\nscheme: explicit")}, report.Invalid, []string{"unstable while the contact sticks"}},
-		{"too many sub-steps", []string{simulateFile(t, "stick-slip.yaml", "mass: 1 kg", "mass: 1 mg", "step: 1 ms", "step: 10 ms\nover_limit: substep")}, report.Invalid, []string{"would be divided into", "want a step of at most"}},
-		{"misspelt parameter", []string{simulateFile(t, "stick-slip.yaml", "sigma0:", "sgima0:")}, report.Invalid, []string{`run.yaml:16:3: unknown key "sgima0"`, `did you mean "sigma0"?`, "^"}},
-		{"force of another world", []string{simulateFile(t, "presliding.yaml", "0.5 N", "1e308 N")}, report.Invalid, []string{"input.amplitude: 1e+308", "want 0, or a magnitude from 1e-30 to 1e+30"}},
-		{"no finite result", []string{simulateFile(t, "stick-slip.yaml", "{kind: ramp, velocity: 0.1 m/s}", "{kind: file, file: "+away+"}"), "--json"}, report.Internal,
+		{"step beyond the limit", []string{far}, report.Invalid, []string{"lugre: step: 0.01 s is beyond what the midpoint scheme takes here, " +
+			"0.004668 s", "over_limit: substep divides it into 3"}},
+		{"sub-steps", []string{simulateFile(t, "stick-slip.yaml", "step: 1 ms", "step: 10 ms\nover_limit: substep")}, report.OK,
+			[]string{"every step in 3 parts", "0.0046676"}},
+		{"unstable scheme", []string{simulateFile(t, "stick-slip.yaml", "step: 1 ms", "step: 5 ms\nscheme: explicit")}, report.Invalid,
+			[]string{"unstable while the contact sticks"}},
+		{"too many sub-steps", []string{simulateFile(t, "stick-slip.yaml", "mass: 1 kg", "mass: 1 mg", "step: 1 ms",
+			"step: 10 ms\nover_limit: substep")}, report.Invalid, []string{"would be divided into", "want a step of at most"}},
+		{"misspelt parameter", []string{simulateFile(t, "stick-slip.yaml", "sigma0:", "sgima0:")}, report.Invalid,
+			[]string{`run.yaml:16:3: unknown key "sgima0"`, `did you mean "sigma0"?`, "^"}},
+		{"force of another world", []string{simulateFile(t, "presliding.yaml", "0.5 N", "1e308 N")}, report.Invalid,
+			[]string{"input.amplitude: 1e+308", "want 0, or a magnitude from 1e-30 to 1e+30"}},
+		{"no finite result", []string{simulateFile(t, "stick-slip.yaml", "{kind: ramp, velocity: 0.1 m/s}", "{kind: file, file: "+away+"}"),
+			"--json"}, report.Internal,
 			[]string{"lugre: at t = 0 s the step has no finite result (position", "m/s", "nothing was written"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -496,7 +508,8 @@ func TestWriteWhole(t *testing.T) {
 func TestSimulateStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := simulate.RunLaws(ctx, "../../configs/stick-slip.yaml", simulate.Options{}, io.Discard, io.Discard); !errors.Is(err, context.Canceled) {
+	if err := simulate.RunLaws(ctx, "../../configs/stick-slip.yaml", simulate.Options{}, io.Discard, io.Discard); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -507,9 +520,12 @@ func TestSimulateIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := []string{"version", "name", "description", "axis", "plant.kind", "plant.mass", "plant.spring", "plant.damper", "plant.motor", "plant.load_inertia", "plant.load_torque",
-		"plant.cogging", "plant.cogging_periods", "plant.thermal", "friction", "normal", "current", "input", "initial.position", "initial.velocity", "scheme", "step", "duration",
-		"over_limit", "outputs.every", "outputs.decimate", "outputs.columns", "events.speed", "events.rest", "sensors", "sensors.position", "sensors.seed", "levels", "rise"}
+	keys := []string{"version", "name", "description", "axis", "plant.kind", "plant.mass", "plant.spring", "plant.damper", "plant.motor",
+		"plant.load_inertia", "plant.load_torque",
+		"plant.cogging", "plant.cogging_periods", "plant.thermal", "friction", "normal", "current", "input", "initial.position",
+		"initial.velocity", "scheme", "step", "duration",
+		"over_limit", "outputs.every", "outputs.decimate", "outputs.columns", "events.speed", "events.rest", "sensors", "sensors.position",
+		"sensors.seed", "levels", "rise"}
 	out, _, err := runVerb(newSimulateCmd(), "../../configs/presliding.yaml", "--json")
 	if err != nil {
 		t.Fatal(err)

@@ -31,11 +31,12 @@ type slowBoard struct {
 	way     float64         // s   from a sample to its arrival …
 	tremble float64         // s   … and up to so much more
 	clocked bool            // frames carry the time of the sample
-	turn    float64         // s   > 0: a Modbus slave. It samples when it is asked; a question and its reply take so long, and so does a command
-	hiccup  float64         // s   by which the thread that asks is late at most, once in a hundred times
-	paced   bool            // the loop is as slow as the samples; else it has 1 kHz
-	late    float64         // s   what the file says of the way
-	applied bool            // frames carry the voltage that acts when the sample is taken
+	// s   > 0: a Modbus slave. It samples when it is asked; a question and its reply take so long, and so does a command
+	turn    float64
+	hiccup  float64 // s   by which the thread that asks is late at most, once in a hundred times
+	paced   bool    // the loop is as slow as the samples; else it has 1 kHz
+	late    float64 // s   what the file says of the way
+	applied bool    // frames carry the voltage that acts when the sample is taken
 
 	rng             *rand.Rand
 	x               [4]float64
@@ -137,7 +138,8 @@ func (b *slowBoard) sample() {
 	if b.drive == plant.EffortDrive {
 		noise, step = 0.02*b.motor.K, 1e-5 // N·m
 	}
-	b.frames = append(b.frames, [4]float64{math.Round(b.x[0]/count) * count, math.Round((b.x[2]+noise*b.rng.NormFloat64())/step) * step, b.now, b.u})
+	b.frames = append(b.frames, [4]float64{math.Round(b.x[0]/count) * count, math.Round((b.x[2]+noise*b.rng.NormFloat64())/step) * step,
+		b.now, b.u})
 	b.arrives = append(b.arrives, b.now+b.way+b.tremble*b.rng.Float64())
 }
 
@@ -219,7 +221,8 @@ func (b *slowBoard) setDrive(cfg *configs.Config) {
 func (b *slowBoard) record(t *testing.T, seconds float64, seed uint64) (dir string, live map[string][2]float64) {
 	t.Helper()
 	a, config, live := b.play(t, seconds, seed)
-	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema, Start: time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})
+	rec, err := sink.NewRecorder(t.TempDir(), hil.Info{Version: "test", Config: config, Schema: a.Schema,
+		Start: time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC)}, sink.RecorderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

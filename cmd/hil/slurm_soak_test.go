@@ -77,7 +77,8 @@ func TestStudyInWindowsSoak(t *testing.T) {
 		t.Fatal(errs)
 	}
 	out, errs, code := execute(t, "study", "run", d, "--executor", "slurm", "--poll", "1s")
-	if code != report.OK || !strings.Contains(out, "15 of 15 tasks are done: 60 of 60 runs") || !strings.Contains(errs, "tasks wait here") || !strings.Contains(errs, "MaxJobCount") {
+	if code != report.OK || !strings.Contains(out, "15 of 15 tasks are done: 60 of 60 runs") || !strings.Contains(errs, "tasks wait here") ||
+		!strings.Contains(errs, "MaxJobCount") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 }

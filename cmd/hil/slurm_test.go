@@ -117,7 +117,8 @@ func startSlurm(t *testing.T, more ...string) *slurmCluster {
 	}
 	key := make([]byte, 128)
 	rand.Read(key)
-	for name, data := range map[string][]byte{"slurm.conf": []byte(strings.NewReplacer(words...).Replace(configured(more))), "munge.key": key} {
+	for name, data := range map[string][]byte{"slurm.conf": []byte(strings.NewReplacer(words...).Replace(configured(more))),
+		"munge.key": key} {
 		if err := os.WriteFile(filepath.Join(c.dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +131,8 @@ func startSlurm(t *testing.T, more ...string) *slurmCluster {
 	t.Setenv("SLURM_CONF", c.conf)
 	t.Cleanup(c.stop)
 	file := func(name string) string { return filepath.Join(c.dir, name) }
-	c.start("munged", "munged", "--force", "--foreground", "--key-file="+file("munge.key"), "--socket="+file("munge.sock"), "--pid-file="+file("munge.pid"), "--log-file="+file("munge.log"), "--seed-file="+file("munge.seed"))
+	c.start("munged", "munged", "--force", "--foreground", "--key-file="+file("munge.key"), "--socket="+file("munge.sock"),
+		"--pid-file="+file("munge.pid"), "--log-file="+file("munge.log"), "--seed-file="+file("munge.seed"))
 	c.await("munged", func() bool { _, err := os.Stat(file("munge.sock")); return err == nil })
 	c.start("slurmctld", "slurmctld", "-D", "-c", "-f", c.conf) // -c: from nothing
 	c.startNode("n1")
@@ -195,7 +197,8 @@ func (c *slurmCluster) steps(node string) (pids []int) {
 	list, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range list {
 		text, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(text), "SLURM_CONF="+c.conf+"\x00") || !strings.Contains(string(text), "SLURMD_NODENAME="+node+"\x00") {
+		if err != nil || !strings.Contains(string(text), "SLURM_CONF="+c.conf+"\x00") ||
+			!strings.Contains(string(text), "SLURMD_NODENAME="+node+"\x00") {
 			continue
 		}
 		var pid, parent int
@@ -286,7 +289,8 @@ func TestStudyOnSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := execute(t, "study", "run", d, "--executor", "slurm")
-	if code != report.OK || !strings.Contains(errs, "the files of the tasks 3 cannot be read, and these are done again") || !strings.Contains(out, "8 of 8 tasks are done: 60 of 60 runs") {
+	if code != report.OK || !strings.Contains(errs, "the files of the tasks 3 cannot be read, and these are done again") ||
+		!strings.Contains(out, "8 of 8 tasks are done: 60 of 60 runs") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	if out, errs, code := execute(t, "study", "collect", d, "--plot", "--report"); code != report.OK {

@@ -33,7 +33,8 @@ func TestDaemonStarvedSupervisorIsTold(t *testing.T) {
 			}
 		}
 		goOn()
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && !said.MatchString(d.errs.String()); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end) &&
+			!said.MatchString(d.errs.String()); time.Sleep(10 * time.Millisecond) {
 		}
 		m := said.FindStringSubmatch(d.errs.String())
 		if m == nil && try < 3 {
@@ -54,7 +55,8 @@ func TestDaemonStarvedSupervisorIsTold(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		d.drive(rig)
-		if log := d.errs.String(); strings.Contains(log, "CORE_LOST") || strings.Contains(log, "CORE_FAILED") || syscall.Kill(d.ready.Core, 0) != nil {
+		if log := d.errs.String(); strings.Contains(log, "CORE_LOST") || strings.Contains(log, "CORE_FAILED") ||
+			syscall.Kill(d.ready.Core, 0) != nil {
 			t.Errorf("the core did not survive:\n%s", log)
 		}
 		d.stop()
@@ -155,7 +157,8 @@ func TestGuardOfTheFile(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", spec.Meas[i].Name, got, w)
 		}
 	}
-	if g, a := spec.Guard, spec.Axes[0].Limits; g.Beat != 1 || g.HoldTime != 0.2 || a.MaxSpeed != 300 || a.MaxError != 10 || a.MaxCurrent != 15 || a.RatedI != 5 || a.Thermal != 20 {
+	if g, a := spec.Guard, spec.Axes[0].Limits; g.Beat != 1 || g.HoldTime != 0.2 || a.MaxSpeed != 300 || a.MaxError != 10 ||
+		a.MaxCurrent != 15 || a.RatedI != 5 || a.Thermal != 20 {
 		t.Errorf("%+v, %+v", g, a)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"hilrig/engine/peer"
 )
 
-// The program for arm64, run by qemu, refuses tasks that were planned on this machine, and this one its; the results of the two differ in the last digits and
-// nowhere else.
+// The program for arm64, run by qemu, refuses tasks that were planned on this machine, and this one its; the results of the two differ in
+// the last digits and nowhere else.
 func TestStudyOnArmSoak(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the other architecture is the one here")

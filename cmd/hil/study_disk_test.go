@@ -11,8 +11,8 @@ import (
 	engine "hilrig/engine/study"
 )
 
-// A disk of its own, which is too small, is full in the middle of a study: every verb ends with 4 and names what it could not write; with room again the same
-// commands go on, to the same bytes. Where mounting is not permitted there is no such disk.
+// A disk of its own, which is too small, is full in the middle of a study: every verb ends with 4 and names what it could not write; with
+// room again the same commands go on, to the same bytes. Where mounting is not permitted there is no such disk.
 func TestStudyOnFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -57,7 +57,8 @@ cp -r "$2/d" "$3"`
 		t.Fatalf("%v\n%s", err, text)
 	}
 	for _, c := range []struct{ step, want string }{
-		{"plan", "exit 0"}, {"run", "exit 4"}, {"again", "exit 4"}, {"task", "exit 4"}, {"more", "exit 0"}, {"collect", "exit 4"}, {"whole", "exit 0"},
+		{"plan", "exit 0"}, {"run", "exit 4"}, {"again", "exit 4"}, {"task", "exit 4"}, {"more", "exit 0"}, {"collect", "exit 4"},
+		{"whole", "exit 0"},
 	} {
 		if !strings.Contains(string(text), "== "+c.step+" "+c.want) {
 			t.Errorf("%s: want %s\n%s", c.step, c.want, text)

@@ -57,7 +57,8 @@ func sameResults(t *testing.T, name string, got, want map[string]string) {
 	}
 }
 
-// In one go, by tasks of any length on one or two workers, task by task under the variables of all schedulers, in any order and twice: the same bytes.
+// In one go, by tasks of any length on one or two workers, task by task under the variables of all schedulers, in any order and twice: the
+// same bytes.
 func TestStudyByTasks(t *testing.T) {
 	t.Parallel()
 	file, dir := studyFile(t, "1 s"), t.TempDir()
@@ -106,10 +107,12 @@ func TestStudyByTasks(t *testing.T) {
 			}
 			if c.want == "0 done now" { // not the first task yet
 				out, errs, code := execute(t, "study", "collect", d)
-				if code != report.Invalid || !strings.Contains(errs, "2 of 3 tasks are done: 35 of 60 runs") || !strings.Contains(errs, "missing are the tasks 0.") {
+				if code != report.Invalid || !strings.Contains(errs, "2 of 3 tasks are done: 35 of 60 runs") ||
+					!strings.Contains(errs, "missing are the tasks 0.") {
 					t.Errorf("collect: exit %d\n%s%s", code, out, errs)
 				}
-				if out, errs, code := execute(t, "study", "collect", d, "--partial"); code != report.OK || !strings.Contains(out, "25 runs are not done yet") {
+				if out, errs, code := execute(t, "study", "collect", d, "--partial"); code != report.OK ||
+					!strings.Contains(out, "25 runs are not done yet") {
 					t.Errorf("collect --partial: exit %d\n%s%s", code, out, errs)
 				}
 				if text := folder(t, d)["results.csv"]; strings.Count(text, engine.NotDone) != 25 || strings.Count(text, "\n") != 61 {
@@ -119,7 +122,8 @@ func TestStudyByTasks(t *testing.T) {
 					Done, Tasks int
 					Open, Begun []int
 				}
-				if out, errs, code := execute(t, "study", "status", d, "--json"); code != report.OK || json.Unmarshal([]byte(out), &st) != nil || fmt.Sprint(st) != "{35 3 [0] []}" {
+				if out, errs, code := execute(t, "study", "status", d, "--json"); code != report.OK || json.Unmarshal([]byte(out), &st) != nil ||
+					fmt.Sprint(st) != "{35 3 [0] []}" {
 					t.Errorf("status: exit %d, %v\n%s%s", code, st, out, errs)
 				}
 			}
@@ -127,7 +131,8 @@ func TestStudyByTasks(t *testing.T) {
 	}), want)
 }
 
-// islandsFile is an evolution on islands of a mass of 2 kg on 3 N of Coulomb and 5 N·s/m of viscous friction, which moves 0.1 m·sin(5 t), 0.02 m·sin(13 t).
+// islandsFile is an evolution on islands of a mass of 2 kg on 3 N of Coulomb and 5 N·s/m of viscous friction, which moves 0.1 m·sin(5 t),
+// 0.02 m·sin(13 t).
 func islandsFile(t *testing.T, design string) string {
 	t.Helper()
 	var b strings.Builder
@@ -223,7 +228,8 @@ func TestStudyStartedTwice(t *testing.T) {
 	if err := os.CopyFS(copied, os.DirFS(alone)); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := execute(t, "study", "collect", copied); code != report.Invalid || !strings.Contains(errs, "is not there: folder and file were planned together") {
+	if _, errs, code := execute(t, "study", "collect", copied); code != report.Invalid ||
+		!strings.Contains(errs, "is not there: folder and file were planned together") {
 		t.Errorf("copied elsewhere: exit %d\n%s", code, errs)
 	}
 }
@@ -233,7 +239,8 @@ func TestStudyRefusesWhatChanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	base := simulateFile(t, "stick-slip.yaml", "duration: 20 s", "duration: 1 s")
-	file := studyFile(t, "1 s", "runs: 60, seed: 3", "runs: 40, seed: 3, seed_path: sensors.seed", "set: {", "set: {sensors: {position: {noise: 1e-6 m}}, ")
+	file := studyFile(t, "1 s", "runs: 60, seed: 3", "runs: 40, seed: 3, seed_path: sensors.seed", "set: {",
+		"set: {sensors: {position: {noise: 1e-6 m}}, ")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +256,8 @@ func TestStudyRefusesWhatChanged(t *testing.T) {
 	}
 	write(file, good)
 	d := filepath.Join(dir, "d")
-	if out, errs, code := execute(t, "study", "plan", file, "--out", d, "--chunk", "10"); code != report.OK || !strings.Contains(out, "40 runs in 4 tasks of 10") {
+	if out, errs, code := execute(t, "study", "plan", file, "--out", d, "--chunk", "10"); code != report.OK ||
+		!strings.Contains(out, "40 runs in 4 tasks of 10") {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
 	}
 	manifest := filepath.Join(d, engine.ManifestName)
@@ -265,13 +273,15 @@ func TestStudyRefusesWhatChanged(t *testing.T) {
 		change func()
 		want   string // "": no refusal
 	}{
-		{"range", func() { write(file, strings.Replace(good, "500 N·s/m", "501 N·s/m", 1)) }, "since it was planned, the design or a factor has changed"},
+		{"range", func() { write(file, strings.Replace(good, "500 N·s/m", "501 N·s/m", 1)) },
+			"since it was planned, the design or a factor has changed"},
 		{"runs", func() { write(file, strings.Replace(good, "runs: 40", "runs: 41", 1)) }, "it had 40 runs then and has 41 now"},
 		{"simulated file", func() {
 			write(base, strings.Replace(string(simulated), "duration: 1 s", "duration: 1.5 s\nscheme: implicit", 1))
 		}, filepath.Base(base) + ", with set, has changed"},
 		{"remark and figure", func() { write(file, "# a remark\n"+strings.Replace(good, "log_x: true, ", "", 1)) }, ""},
-		{"build", func() { write(manifest, strings.Replace(string(planned), m.Program.Build, strings.Repeat("0", 64), 1)) }, "was built anew since (00000000… then"},
+		{"build", func() { write(manifest, strings.Replace(string(planned), m.Program.Build, strings.Repeat("0", 64), 1)) },
+			"was built anew since (00000000… then"},
 		{"version", func() {
 			write(manifest, strings.NewReplacer(m.Program.Build, "1", `"`+m.Program.Version+`"`, `"v0.1"`).Replace(string(planned)))
 		}, "the program was v0.1 then, and is " + m.Program.Version + " now"},
@@ -298,7 +308,8 @@ func TestStudyRefusesWhatChanged(t *testing.T) {
 	limited.Args = append([]string{"sh", "-c", `ulimit -f 16; exec "$0" "$@"`, limited.Path}, limited.Args[1:]...)
 	limited.Path = "/bin/sh"
 	out, _ := limited.CombinedOutput()
-	if code := limited.ProcessState.ExitCode(); code != report.Unavailable || !strings.Contains(string(out), "file too large") || !strings.Contains(string(out), "the same command goes on") {
+	if code := limited.ProcessState.ExitCode(); code != report.Unavailable || !strings.Contains(string(out), "file too large") ||
+		!strings.Contains(string(out), "the same command goes on") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	if out, errs, code := execute(t, "study", "run", d); code != report.OK || !strings.Contains(out, "40 of 40 runs") {
@@ -318,7 +329,8 @@ func TestStudyRefusesWhatChanged(t *testing.T) {
 		{"a file", []string{"status", file}, report.Invalid, "no planned study there"},
 		{"executor", []string{"run", d, "--executor", "condor"}, report.Usage, "want local or slurm"},
 		{"one computation", []string{"plan", "beam-figures"}, report.Usage, "is one computation"},
-		{"misnamed", []string{"plan", studyFile(t, "1 s", "velocity_max, first", "velocity_mex, first"), "--out", filepath.Join(dir, "m")}, report.Invalid, `no run gives "velocity_mex"`},
+		{"misnamed", []string{"plan", studyFile(t, "1 s", "velocity_max, first", "velocity_mex, first"), "--out", filepath.Join(dir, "m")},
+			report.Invalid, `no run gives "velocity_mex"`},
 		{"planned already", []string{"plan", file, "--out", d}, report.OK, "40 runs in 4 tasks of 10"},
 		{"wrong file", []string{"plan", base}, report.Invalid, "describes a simulation"},
 	} {

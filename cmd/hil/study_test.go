@@ -138,7 +138,8 @@ func TestStudyDoesNotDependOnTheWorkers(t *testing.T) {
 	}
 	r := rows[17]
 	base := simulateFile(t, "stick-slip.yaml", "velocity: 0.1 m/s", "velocity: "+r[at["speed_m_s"]]+" m/s",
-		"sigma1: 316.22776601683796", "sigma1: "+r[at["sigma1_Ns_m"]], "vd: 0 ", "vd: 0.1 ", "duration: 20 s", "duration: 2 s\nscheme: "+r[at["scheme"]])
+		"sigma1: 316.22776601683796", "sigma1: "+r[at["sigma1_Ns_m"]], "vd: 0 ", "vd: 0.1 ", "duration: 20 s",
+		"duration: 2 s\nscheme: "+r[at["scheme"]])
 	stdout, stderr, code := execute(t, "simulate", base, "--json")
 	if code != report.OK {
 		t.Fatal(stderr)
@@ -206,7 +207,8 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 		// the last time it is asked to end
 		_ = c.Process.Signal(syscall.SIGINT)
 		_ = c.Wait()
-		if code := c.ProcessState.ExitCode(); code != report.Interrupted || !strings.Contains(errs.String(), "goes on from there: hil study "+file) {
+		if code := c.ProcessState.ExitCode(); code != report.Interrupted || !strings.Contains(errs.String(), "goes on from there: "+
+			"hil study "+file) {
 			t.Errorf("exit %d\n%s", code, errs.String())
 		}
 	}
@@ -219,7 +221,8 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := execute(t, "study", file, "--out", cut, "--workers", "1")
-	if code != report.OK || !strings.Contains(stderr, "of 60 runs are in finished tasks") || !strings.Contains(stderr, "the files of the tasks 0 cannot be read") || !strings.Contains(stdout, "runs were there already") {
+	if code != report.OK || !strings.Contains(stderr, "of 60 runs are in finished tasks") ||
+		!strings.Contains(stderr, "the files of the tasks 0 cannot be read") || !strings.Contains(stdout, "runs were there already") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	sameFolders(t, cut, whole)
@@ -228,7 +231,8 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 // The table as Parquet, read back: the numbers of the CSV, null for what is none.
 func TestStudyWritesParquet(t *testing.T) {
 	t.Parallel()
-	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12", "name: speed", `name: 'speed, "v",snappy'`, "x: speed", `x: 'speed, "v",snappy'`), filepath.Join(t.TempDir(), "p")
+	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12", "name: speed", `name: 'speed, "v",snappy'`, "x: speed",
+		`x: 'speed, "v",snappy'`), filepath.Join(t.TempDir(), "p")
 	if _, stderr, code := execute(t, "study", file, "--out", dir, "--format", "parquet"); code != report.OK {
 		t.Fatal(stderr)
 	}
@@ -300,19 +304,26 @@ func TestStudyVerb(t *testing.T) {
 		want string
 	}{
 		{"done already", []string{good, "--out", used}, report.OK, "5 runs were there already"},
-		{"other runs", []string{good, "--out", used, "--runs", "6"}, report.Invalid, "(small, latin-hypercube of 5, seed 3): the design or a factor has changed; it had 5 runs then and has 6 now"},
-		{"other seed", []string{good, "--out", used, "--seed", "4"}, report.Invalid, "name another folder with --out, or begin again with --resume=false"},
+		{"other runs", []string{good, "--out", used, "--runs", "6"}, report.Invalid,
+			"(small, latin-hypercube of 5, seed 3): the design or a factor has changed; it had 5 runs then and has 6 now"},
+		{"other seed", []string{good, "--out", used, "--seed", "4"}, report.Invalid,
+			"name another folder with --out, or begin again with --resume=false"},
 		{"begin again", []string{good, "--out", used, "--seed", "4", "--resume=false"}, report.OK, "seed 4"},
-		{"other base", []string{small("friction.vd: 0.1", "friction.vd: 0.2"), "--out", used}, report.Invalid, "configs/stick-slip.yaml, with set, has changed"},
+		{"other base", []string{small("friction.vd: 0.1", "friction.vd: 0.2"), "--out", used}, report.Invalid,
+			"configs/stick-slip.yaml, with set, has changed"},
 		{"nothing to resume", []string{good, "--out", filepath.Join(dir, "new"), "--resume"}, report.Invalid, "there is no manifest"},
 		{"someone's results", []string{good, "--out", foreign}, report.Usage, "it is not of this study"},
 		{"folder in the way", []string{good, "--out", good}, report.Unavailable, "not a directory"},
-		{"misspelt result", []string{small("velocity_max, first", "velocity_mex, first")}, report.Invalid, `metrics[0]: no run gives "velocity_mex"; there are break_away_count`},
+		{"misspelt result", []string{small("velocity_max, first", "velocity_mex, first")}, report.Invalid,
+			`metrics[0]: no run gives "velocity_mex"; there are break_away_count`},
 		{"misspelt axis", []string{small("x: speed", "x: sped")}, report.Invalid, `figures[0].x: no run gives "sped"; there are speed`},
 		{"misspelt path", []string{small("path: friction.sigma1", "path: friction.sigma7")}, report.Invalid, `unknown key "sigma7"`},
-		{"misspelt column", []string{small("x: position, y: velocity", "x: place, y: velocity"), "--plot"}, report.Invalid, `the trace has no "place"; it has time, position`},
-		{"failing runs", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]")}, report.Quality, "runs failed"},
-		{"allowed failures", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]", "version: 1", "version: 1\nmax_failed: 90 %")}, report.OK, "runs failed:\n   run "},
+		{"misspelt column", []string{small("x: position, y: velocity", "x: place, y: velocity"), "--plot"}, report.Invalid,
+			`the trace has no "place"; it has time, position`},
+		{"failing runs", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]")}, report.Quality,
+			"runs failed"},
+		{"allowed failures", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]", "version: 1",
+			"version: 1\nmax_failed: 90 %")}, report.OK, "runs failed:\n   run "},
 		{"no file", []string{"not-there.yaml"}, report.Invalid, "no such file"},
 		{"rig file", []string{"../../configs/motor.yaml"}, report.Invalid, "hil run"},
 		{"format", []string{good, "--format", "xlsx"}, report.Usage, "want csv or parquet"},
@@ -352,7 +363,8 @@ func TestStudyVerb(t *testing.T) {
 	if !bytes.Equal(a, b) {
 		t.Errorf("%s\n%s", a, b)
 	}
-	if _, _, code := execute(t, "check", good, "../../configs/study/stick-slip.yaml", "../../configs/study/brush-length.yaml"); code != report.OK {
+	if _, _, code := execute(t, "check", good, "../../configs/study/stick-slip.yaml",
+		"../../configs/study/brush-length.yaml"); code != report.OK {
 		t.Error("hil check does not take studies")
 	}
 }
@@ -360,7 +372,8 @@ func TestStudyVerb(t *testing.T) {
 // Several seeds of every setting: a sensor's noise moves the CSV only, so here the seeds change nothing and their spread is 0.
 func TestStudyWithReplicates(t *testing.T) {
 	t.Parallel()
-	file := studyFile(t, "0.5 s", "runs: 60, seed: 3", "runs: 4, seed: 3, replicates: 3, seed_path: sensors.seed", "set: {", "set: {sensors: {position: {noise: 1e-6 m}}, ")
+	file := studyFile(t, "0.5 s", "runs: 60, seed: 3", "runs: 4, seed: 3, replicates: 3, seed_path: sensors.seed", "set: {",
+		"set: {sensors: {position: {noise: 1e-6 m}}, ")
 	dir := filepath.Join(t.TempDir(), "r")
 	stdout, stderr, code := execute(t, "study", file, "--out", dir, "--json")
 	if code != report.OK {

@@ -24,7 +24,8 @@ func TestDaemonTrackersWatchAPendulum(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(string(data), "    port: virtual\n", "    port: virtual\n"+c.device, 1)
-			text = strings.Replace(text, "{name: angle, unit: rad, type: i32, scale: 9.587379924285257e-05, stale: 100 ms}", "{name: "+c.field+", unit: rad, stale: 1 s}", 1)
+			text = strings.Replace(text, "{name: angle, unit: rad, type: i32, scale: 9.587379924285257e-05, stale: 100 ms}",
+				"{name: "+c.field+", unit: rad, stale: 1 s}", 1)
 			text = strings.ReplaceAll(text, "encoder.angle", "encoder."+c.field)
 			file := filepath.Join(t.TempDir(), "pendulum.yaml")
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {

@@ -19,7 +19,8 @@ func TestDaemonTwoBoards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "stale: 100 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
+	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "stale: 100 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s",
+		"watchdog: 200 ms", "watchdog: 1 s",
 		"overrun: {limit: 100 ms}\n  beat: 1 s", "overrun: {limit: 2 s}\n  beat: 3 s").Replace(string(data))
 	file, runs := filepath.Join(t.TempDir(), "two.yaml"), t.TempDir()
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -41,7 +42,8 @@ func TestDaemonTwoBoards(t *testing.T) {
 	}
 	position, ok := state["encoder.angle"].(float64)
 	estimate, ok2 := state["shaft.est.position"].(float64)
-	if age, ok3 := state["encoder.age"].(float64); !ok || !ok2 || !ok3 || state["drive.age"] == nil || age < 0 || position-estimate > 0.3 || estimate-position > 0.3 {
+	if age, ok3 := state["encoder.age"].(float64); !ok || !ok2 || !ok3 || state["drive.age"] == nil || age < 0 || position-estimate > 0.3 ||
+		estimate-position > 0.3 {
 		t.Errorf("position %v, estimate %v, age %v", position, estimate, state["encoder.age"])
 	}
 

@@ -35,7 +35,8 @@ editor completes keys and shows their meaning, for instance:
 			return check.Schema(c.OutOrStdout(), kind)
 		},
 	}
-	c.Flags().StringVar(&kind, "kind", "rig", "of which files: rig, simulate, identify, study, machine, simulate-ball, simulate-manipulator, identify-ball, identify-machine or identify-response")
+	c.Flags().StringVar(&kind, "kind", "rig", "of which files: rig, simulate, identify, study, machine, simulate-ball, "+
+		"simulate-manipulator, identify-ball, identify-machine or identify-response")
 	return c
 }
 

@@ -34,7 +34,8 @@ written over with --force only.`,
 	}
 	fl := c.Flags()
 	fl.StringVarP(&f.Output, "output", "o", "", "file to write, ending in .csv; - for standard output")
-	fl.StringSliceVar(&f.Channels, "channels", nil, "columns, separated by commas: signals, or seq, t, mode, cause, flags, late_us …; default: all signals")
+	fl.StringSliceVar(&f.Channels, "channels", nil, "columns, separated by commas: signals, or seq, t, mode, cause, flags, late_us …; "+
+		"default: all signals")
 	fl.Float64Var(&f.StartTime, "from", 0, "begin this many seconds after the first row")
 	fl.Float64Var(&f.EndTime, "to", 0, "end this many seconds after the first row; 0: to the end")
 	fl.IntVar(&f.Decimate, "decimate", 1, "keep every n-th row (no filter against aliasing)")

@@ -46,7 +46,8 @@ steps exceed the reference's shortfall by ≤ 0.2 points. Exit code 6 if it fail
 	f.IntVar(&o.Blocks, "blocks", 10, "valid blocks wanted of the loop, and as many of the reference")
 	f.DurationVar(&o.BlockDuration, "each", 10*time.Second, "length of a block")
 	f.Float64Var(&o.Rate, "rate", 1000, "ticks per second")
-	f.StringVar(&o.Load, "load", "full", "idle: daemon alone; full: page polled, subscriber; garbage: also noise on the serial line; heap: also 1 GB/s allocated in the supervisor")
+	f.StringVar(&o.Load, "load", "full", "idle: daemon alone; full: page polled, subscriber; garbage: also noise on the serial line; heap: "+
+		"also 1 GB/s allocated in the supervisor")
 	f.BoolVar(&o.Json, "json", false, "print JSON")
 	return c
 }

@@ -37,10 +37,12 @@ func newSimulateCmd() *cobra.Command {
 	fl.StringVar(&f.Plot, "plot", "", "draw the traces to this file, .svg, .pdf or .png")
 	fl.StringVar(&f.Animate, "animate", "", "write a page that shows bodies in contact or a machine moving, .html")
 	fl.StringVar(&f.Events, "events", "", "write the events of bodies in contact to this file, .csv or .json; for the event-driven engine")
-	fl.StringVar(&f.Motion, "motion", "", "write the motion of a ball as it is to this CSV file: pose, speeds, energy, contact force; -o writes what cameras see")
+	fl.StringVar(&f.Motion, "motion", "", "write the motion of a ball as it is to this CSV file: pose, speeds, energy, contact force; -o "+
+		"writes what cameras see")
 	fl.BoolVar(&f.Json, "json", false, "print parameters, events and numbers as JSON")
 	fl.BoolVar(&f.Force, "force", false, "write over existing files")
-	fl.StringSliceVar(&f.Laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers or a preset (law:preset)")
+	fl.StringSliceVar(&f.Laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers or a "+
+		"preset (law:preset)")
 	c.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(simulate.LawChoices(), cobra.ShellCompDirectiveNoFileComp))
 	fl.StringVar(&f.Step, "step", "", "step in place of that of the file, such as 0.1ms; of a machine: fixed steps, as a loop takes them")
 	fl.BoolVar(&f.Modes, "modes", false, "of a machine: eigenvalues, frequencies and damping at its equilibrium, in place of a run")

@@ -18,12 +18,13 @@ func newStudyCmd() *cobra.Command {
 
 func studyCmd(v *study.Verb) *cobra.Command {
 	var f study.Options
-	c := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Long, Example: v.Example, Args: cobra.ExactArgs(1), RunE: func(c *cobra.Command, args []string) error {
-		f.Changed = c.Flags().Changed
-		ctx, was, stop := report.UntilInterrupt(c.Context())
-		defer stop()
-		return v.Do(ctx, was, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
-	}}
+	c := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Long, Example: v.Example, Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.Changed = c.Flags().Changed
+			ctx, was, stop := report.UntilInterrupt(c.Context())
+			defer stop()
+			return v.Do(ctx, was, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
+		}}
 	f.Flags(c.Flags(), v.Flags...)
 	return c
 }

@@ -75,7 +75,8 @@ func (a *assumptions) write(path string, force bool, cfg *configs.Identify) erro
 		return err
 	}
 	return report.WriteWhole(path, force, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "# Made by: %s\n# What was assumed, and not given, says why. hil identify %s gives the same result.\n%s", report.CommandLine(), filepath.Base(path), text)
+		_, err := fmt.Fprintf(w, "# Made by: %s\n# What was assumed, and not given, says why. hil identify %s gives the same result.\n%s",
+			report.CommandLine(), filepath.Base(path), text)
 		return err
 	})
 }

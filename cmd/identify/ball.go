@@ -58,7 +58,8 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return report.ExitWith(report.Invalid, err)
 	}
 	res.Interrupted = ctx.Err() != nil
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Ball: identify.BallOf(found)}
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res,
+		Ball: identify.BallOf(found)}
 	if f.outputPath != "" {
 		if err := writeResult(f.outputPath, result); err != nil {
 			return report.ExitWith(report.Unavailable, err)
@@ -101,7 +102,8 @@ func fitBall(ctx context.Context, cfg *configs.BallFit, watch func(fit.Progress)
 	}
 	n := len(seen.Times)
 	length := seen.Times[n-1] - seen.Times[0]
-	info := record.Info{File: cfg.Data.File, SHA256: seen.sum, Samples: n, Start: seen.Times[0], Interval: length / float64(n-1), Duration: length}
+	info := record.Info{File: cfg.Data.File, SHA256: seen.sum, Samples: n, Start: seen.Times[0], Interval: length / float64(n-1),
+		Duration: length}
 	res, err := identify.Rolling(found, info, findings)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", cfg.Data.File, err)
@@ -111,7 +113,8 @@ func fitBall(ctx context.Context, cfg *configs.BallFit, watch func(fit.Progress)
 
 // foreign is the first flag that was given and is for an axis alone, not for a ball or a machine; "": none.
 func (f *Options) foreign() string {
-	for _, name := range []string{"columns", "rate", "axis", "law", "method", "last", "span", "validate", "validate-span", "terms", "asymmetric", "bootstrap", "write-config", "population", "resume", "publish", "seed", "workers"} {
+	for _, name := range []string{"columns", "rate", "axis", "law", "method", "last", "span", "validate", "validate-span", "terms",
+		"asymmetric", "bootstrap", "write-config", "population", "resume", "publish", "seed", "workers"} {
 		if f.Changed(name) {
 			return name
 		}
@@ -145,14 +148,17 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 	var errs []error
 	for _, f := range findings {
 		if f.Severity == record.Fatal {
-			errs = append(errs, &record.Error{File: d.File, Msg: f.Text, Hint: strings.ReplaceAll(strings.ReplaceAll(f.Advice, "--unit ", "data.unit: "), "--rate", "data.rate")})
+			errs = append(errs, &record.Error{File: d.File, Msg: f.Text,
+				Hint: strings.ReplaceAll(strings.ReplaceAll(f.Advice, "--unit ", "data.unit: "), "--rate", "data.rate")})
 		}
 	}
 	if len(errs) > 0 {
 		return nil, nil, errors.Join(errs...)
 	}
 	if d.Body != "" {
-		findings = append(findings, record.Finding{Kind: "poses", Severity: record.Warning, Pieces: 1, Text: fmt.Sprintf("three points stand for a pose of %s, whose noise is not independent: true standard errors may be √3 times those below", d.Body)})
+		findings = append(findings, record.Finding{Kind: "poses", Severity: record.Warning, Pieces: 1,
+			Text: fmt.Sprintf("three points stand for a pose of %s, whose noise is not independent: true standard errors may be √3 times "+
+				"those below", d.Body)})
 	}
 	if unused := len(c.Markers) - len(known.Set); unused > 0 {
 		var names []string
@@ -161,14 +167,16 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 				names = append(names, m.Name)
 			}
 		}
-		findings = append(findings, record.Finding{Kind: "unused-markers", Severity: record.Note, Pieces: 1, Value: float64(unused), Text: fmt.Sprintf("%d markers of the recording are not named and not used: %s", unused, strings.Join(names, ", "))})
+		findings = append(findings, record.Finding{Kind: "unused-markers", Severity: record.Note, Pieces: 1, Value: float64(unused),
+			Text: fmt.Sprintf("%d markers of the recording are not named and not used: %s", unused, strings.Join(names, ", "))})
 	}
 
 	times, held := c.Time, make([]bool, len(c.Time))
 	if d.Body != "" {
 		if times, held = sampled(c, d.Body); slices.Contains(held, true) {
 			n := capture.VisibleCount(held)
-			findings = append(findings, record.Finding{Kind: "held-poses", Severity: record.Note, Channel: d.Body, Pieces: 1, Value: float64(n), Text: fmt.Sprintf("%d of %d rows hold the pose of the row before and are left out", n, len(held))})
+			findings = append(findings, record.Finding{Kind: "held-poses", Severity: record.Note, Channel: d.Body, Pieces: 1, Value: float64(n),
+				Text: fmt.Sprintf("%d of %d rows hold the pose of the row before and are left out", n, len(held))})
 		}
 	}
 	out := &markersSeen{&ball.Recording{}, c.SHA256}
@@ -184,7 +192,8 @@ func readBall(cfg *configs.BallFit) (*markersSeen, []record.Finding, error) {
 		out.Times, out.Points, out.Visible = append(out.Times, t), append(out.Points, points), append(out.Visible, visible)
 	}
 	if len(out.Times) < 2 {
-		return nil, nil, &record.Error{File: d.File, Msg: fmt.Sprintf("%d frames between %g and %g s", len(out.Times), d.Span[0], d.Span[1]), Hint: fmt.Sprintf("data.span: the recording goes from 0 to %.6g s.", c.Duration())}
+		return nil, nil, &record.Error{File: d.File, Msg: fmt.Sprintf("%d frames between %g and %g s", len(out.Times), d.Span[0], d.Span[1]),
+			Hint: fmt.Sprintf("data.span: the recording goes from 0 to %.6g s.", c.Duration())}
 	}
 	return out, findings, nil
 }
@@ -216,11 +225,13 @@ func posesAsMarkers(c *capture.Capture, cfg *configs.BallFit, known *capture.Kno
 	}
 	at := slices.Index(names, cfg.Data.Body)
 	if at < 0 {
-		return &record.Error{File: c.File, Msg: fmt.Sprintf("there is no body %s in it", cfg.Data.Body), Hint: spelling.Hint(cfg.Data.Body, names, "Bodies here: "+strings.Join(names, ", ")+".")}
+		return &record.Error{File: c.File, Msg: fmt.Sprintf("there is no body %s in it", cfg.Data.Body),
+			Hint: spelling.Hint(cfg.Data.Body, names, "Bodies here: "+strings.Join(names, ", ")+".")}
 	}
 	body := &c.Bodies[at]
 	if body.Position == nil {
-		return &record.Error{File: c.File, Msg: fmt.Sprintf("the body %s has rotations and no positions", body.Name), Hint: "Record its position too: slip is seen by it."}
+		return &record.Error{File: c.File, Msg: fmt.Sprintf("the body %s has rotations and no positions", body.Name),
+			Hint: "Record its position too: slip is seen by it."}
 	}
 	c.Markers = nil
 	for k, p := range cfg.BodyPoints() {
@@ -267,10 +278,14 @@ func printLevels(w io.Writer, b *identify.Ball) {
 		fmt.Fprintf(t, "\t%.3g %s\t%s\n", l.RMS, l.Unit, l.Warning)
 	}
 	m := &b.Moduli
-	fmt.Fprintf(t, "moduli, linear\t%.5g%s\t%.3g N·m\tbiased upward by noise; to compare with [KKK17] (2.2) only\n", m.Linear, strings.Repeat("\t", max(0, len(names)-1)), m.LinearRMS)
-	fmt.Fprintf(t, "moduli, quadratic\t%.5g%s\t%.3g N·m\tN·m·s², likewise\n", m.Quadratic, strings.Repeat("\t", max(0, len(names)-1)), m.QuadraticRMS)
+	fmt.Fprintf(t, "moduli, linear\t%.5g%s\t%.3g N·m\tbiased upward by noise; to compare with [KKK17] (2.2) only\n", m.Linear,
+		strings.Repeat("\t", max(0, len(names)-1)), m.LinearRMS)
+	fmt.Fprintf(t, "moduli, quadratic\t%.5g%s\t%.3g N·m\tN·m·s², likewise\n", m.Quadratic, strings.Repeat("\t", max(0, len(names)-1)),
+		m.QuadraticRMS)
 	t.Flush()
 	s := &b.Slip
-	fmt.Fprintf(w, "slip         contact velocity %.2f times its noise, at most %.2g m/s and %.1f times over three frames; fit %.2f times the noise; T/N up to %.3f\n", s.Contact, s.TopSpeed, s.Lasting, s.Residual, s.Ratio)
-	fmt.Fprintf(w, "motion       rolls with up to %.2f rad/s, spins with %.2f rad/s rms; noise of a marker %.3g mm; %d frames, %d left out, %d odd\n", b.TopRoll, b.SpinRMS, 1e3*b.Noise, b.Frames, b.LeftOut, b.Odd)
+	fmt.Fprintf(w, "slip         contact velocity %.2f times its noise, at most %.2g m/s and %.1f times over three frames; fit %.2f times "+
+		"the noise; T/N up to %.3f\n", s.Contact, s.TopSpeed, s.Lasting, s.Residual, s.Ratio)
+	fmt.Fprintf(w, "motion       rolls with up to %.2f rad/s, spins with %.2f rad/s rms; noise of a marker %.3g mm; %d frames, %d left out, "+
+		"%d odd\n", b.TopRoll, b.SpinRMS, 1e3*b.Noise, b.Frames, b.LeftOut, b.Odd)
 }

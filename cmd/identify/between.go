@@ -34,7 +34,8 @@ type forced struct {
 }
 
 // readForced reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
-func readForced(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *report.Progress) (f forced, err error) {
+func readForced(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *report.Progress) (f forced,
+	err error) {
 	m, err := mappingOf(cfg, d)
 	if err != nil {
 		return f, err
@@ -52,7 +53,8 @@ func readForced(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		return f, &record.Error{File: path, Msg: "is not there", Hint: FromWhere(cfg, d)}
 	}
 	if d.Command != "" {
-		return f, &record.Error{File: path, Msg: "data.command: only a recording of this program holds what was sent between samples", Hint: "Leave data.command out."}
+		return f, &record.Error{File: path, Msg: "data.command: only a recording of this program holds what was sent between samples",
+			Hint: "Leave data.command out."}
 	}
 	return readAssumed(d, m, func(m record.Mapping) ([]*record.Record, error) { return record.Read(path, m) })
 }
@@ -95,7 +97,8 @@ func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.Ide
 	}
 	plain := m
 	if plain.Force.Delay += d.Doubt; d.Winding == nil && d.Doubt > 0 {
-		f.intersampleText = fmt.Sprintf("the commands do not tell what the force does between samples: it is taken %.3g ms earlier, as much in doubt", 1e3*d.Doubt)
+		f.intersampleText = fmt.Sprintf("the commands do not tell what the force does between samples: it is taken %.3g ms earlier, as much "+
+			"in doubt", 1e3*d.Doubt)
 	}
 	between := f.intersampleText
 	f, err = readAssumed(d, plain, read)

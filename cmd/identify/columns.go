@@ -38,13 +38,15 @@ func parseColumns(list []string) (out []chosen, err error) {
 	for _, text := range list {
 		key, rest, ok := strings.Cut(text, "=")
 		if key, rest = strings.TrimSpace(key), strings.TrimSpace(rest); !ok || key == "" || rest == "" {
-			return nil, fmt.Errorf("--columns: %s: want what=column[:unit[:gain]], such as position=angle:deg or force=i:A:0.042 N·m/A", schema.Quote(text))
+			return nil, fmt.Errorf("--columns: %s: want what=column[:unit[:gain]], such as position=angle:deg or force=i:A:0.042 N·m/A",
+				schema.Quote(text))
 		}
 		if key == "torque" {
 			key = "force"
 		}
 		if !slices.Contains(keys, key) {
-			return nil, fmt.Errorf("--columns: a record has no %s (%s)", schema.Quote(key), spelling.Hint(key, keys, "it may have "+strings.Join(keys, ", ")))
+			return nil, fmt.Errorf("--columns: a record has no %s (%s)", schema.Quote(key),
+				spelling.Hint(key, keys, "it may have "+strings.Join(keys, ", ")))
 		}
 		if slices.ContainsFunc(out, func(c chosen) bool { return c.key == key }) {
 			return nil, fmt.Errorf("--columns: the %s is given twice", key)
@@ -105,7 +107,8 @@ func (h *headed) unit(name string) string {
 
 // wordAndUnit takes a name such as position_mm apart, of a plain word and a unit; what is none stays whole.
 func wordAndUnit(name string) (word, unit string) {
-	if i := strings.LastIndexByte(name, '_'); i >= 3 && slices.ContainsFunc(plainNames, func(p plainName) bool { return slices.Contains(p.names, strings.ToLower(name[:i])) }) {
+	if i := strings.LastIndexByte(name, '_'); i >= 3 && slices.ContainsFunc(plainNames,
+		func(p plainName) bool { return slices.Contains(p.names, strings.ToLower(name[:i])) }) {
 		if _, err := schema.ParseUnit(name[i+1:]); err == nil {
 			return name[:i], name[i+1:]
 		}
@@ -224,9 +227,11 @@ func (p *tablePlan) checkComplete() error {
 		case col == nil:
 			return fmt.Errorf("method %s needs a %s, which --columns cannot name: write a file, docs/identify.md", p.cfg.Method, key)
 		case col.Name == "" && key == "force" && p.current != "":
-			return fmt.Errorf("no column of the force; %s is a current: give the constant of the motor with it, --columns force=%[1]s:%[2]s:0.042 N·m/A", p.current, cmp.Or(p.unit(p.current), "A"))
+			return fmt.Errorf("no column of the force; %s is a current: give the constant of the motor with it, --columns "+
+				"force=%[1]s:%[2]s:0.042 N·m/A", p.current, cmp.Or(p.unit(p.current), "A"))
 		case col.Name == "":
-			return fmt.Errorf("no column of the %s, which method %s needs: name it with --columns %[1]s=NAME:UNIT (%[3]s)", key, p.cfg.Method, p.have())
+			return fmt.Errorf("no column of the %s, which method %s needs: name it with --columns %[1]s=NAME:UNIT (%[3]s)", key, p.cfg.Method,
+				p.have())
 		}
 	}
 	var bare, give []string
@@ -236,7 +241,8 @@ func (p *tablePlan) checkComplete() error {
 		}
 	}
 	if bare != nil {
-		return fmt.Errorf("no unit of the %s is stated: give it behind the column, such as --columns %s", strings.Join(bare, " and the "), strings.Join(give, ","))
+		return fmt.Errorf("no unit of the %s is stated: give it behind the column, such as --columns %s", strings.Join(bare, " and the "),
+			strings.Join(give, ","))
 	}
 	return nil
 }
@@ -245,7 +251,8 @@ func (p *tablePlan) checkComplete() error {
 func (p *tablePlan) kind() error {
 	i := slices.IndexFunc(motion, func(m struct{ key, linear, such string }) bool { return p.to[m.key].Name != "" })
 	if i < 0 {
-		return fmt.Errorf("method %s needs no position, velocity or force, which tell the kind of the axis: write a file, docs/identify.md", p.cfg.Method)
+		return fmt.Errorf("method %s needs no position, velocity or force, which tell the kind of the axis: write a file, docs/identify.md",
+			p.cfg.Method)
 	}
 	col := p.to[motion[i].key]
 	_, linear := col.Scale(motion[i].linear)

@@ -45,7 +45,8 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		all = append(all, some...)
 	}
 	if len(all) < 2 {
-		return report.ExitWith(report.Usage, fmt.Errorf("compare: %s is a single model: give the file a compare: list, or name a second file", paths[0]))
+		return report.ExitWith(report.Usage, fmt.Errorf("compare: %s is a single model: give the file a compare: list, or name a second file",
+			paths[0]))
 	}
 
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)

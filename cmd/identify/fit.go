@@ -11,7 +11,8 @@ import (
 	"hilrig/identify/axis"
 )
 
-// Fit reads the records of a file to identify of any kind and fits its model on one processor, silently. One of many: what ends early is an error.
+// Fit reads the records of a file to identify of any kind and fits its model on one processor, silently. One of many: what ends early is an
+// error.
 func Fit(ctx context.Context, c configs.Simulation) (r *identify.Result, err error) {
 	switch {
 	case c.MachineFit != nil:

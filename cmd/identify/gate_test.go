@@ -39,7 +39,8 @@ func TestFitGate(t *testing.T) {
 		{"none to compare", result(nil, nothing), 50, "no fit in percent"},
 		{"weighted, explains much", result(&low, weighted(93)), 90, ""},
 		{"weighted, explains little", result(&high, weighted(40)), 90, "40.00 %"},
-		{"validation too low", result(&high, func(r *identify.Result) { r.Validation = &identify.Validation{Fit: fit.Quality{Percent: &low}} }), 90, "-3.00 %"},
+		{"validation too low", result(&high, func(r *identify.Result) { r.Validation = &identify.Validation{Fit: fit.Quality{Percent: &low}} }),
+			90, "-3.00 %"},
 		{"rejected", result(&high, func(r *identify.Result) {
 			r.Verdict, r.Reasons = identify.Rejected, []fit.Reason{fit.Against(fit.Negative, "M is negative")}
 		}), 0, "rejected: M is negative"},
@@ -56,7 +57,8 @@ func TestWarningsOfValidation(t *testing.T) {
 	f := func(text string) []record.Finding {
 		return []record.Finding{{Severity: record.Warning, Text: text}, {Severity: record.Note, Text: "a note"}}
 	}
-	r := &identify.Result{Findings: f("slow"), Warnings: []string{"odd"}, Validation: &identify.Validation{Findings: f("late"), Warnings: []string{"odd"}}}
+	r := &identify.Result{Findings: f("slow"), Warnings: []string{"odd"},
+		Validation: &identify.Validation{Findings: f("late"), Warnings: []string{"odd"}}}
 	if got, want := strings.Join(warningsOf(r), "|"), "slow|odd|validation: late|validation: odd"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

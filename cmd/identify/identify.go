@@ -76,7 +76,8 @@ func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "end with the best so far after this time; 0: none")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fl.StringVarP(&f.outputPath, "output", "o", "", "also write the result to this JSON file")
-	fl.StringVar(&f.publish, "publish", "", "publish progress and result at this broker, on the topics of a fit beside the loop: tcp://user:password@host:1883/prefix/rig")
+	fl.StringVar(&f.publish, "publish", "", "publish progress and result at this broker, on the topics of a fit beside the loop: "+
+		"tcp://user:password@host:1883/prefix/rig")
 	f.display.flags(fl)
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
 }
@@ -98,7 +99,8 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.writeConfig, "write-config", "", "write the identification file that was assumed for a CSV file or a recording")
 	fl.StringVar(&f.writeMachine, "write-machine", "", "of a machine: write its file with the parameters that were found")
 	fl.BoolVar(&f.machine, "machine", false, "of a recording: the bodies of the mechanism of its rig, by the torques of all its axes together")
-	fl.StringVar(&f.population, "population", "", "begin an evolution with the members in this file, and leave its last ones there: for the next record")
+	fl.StringVar(&f.population, "population", "", "begin an evolution with the members in this file, and leave its last ones there: for the "+
+		"next record")
 	fl.BoolVar(&f.asChild, "beside", false, "at the lowest priority, progress as JSON, and ended with the standard input")
 	_ = fl.MarkHidden("beside")
 	fl.StringVar(&f.Resume, "resume", "", "keep the state of an evolution in this file, and continue from it if it exists")
@@ -232,7 +234,8 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 
 // load reads what is to be fitted: what a file names, columns that are named by flags or by themselves, or a recording, which says
 // everything itself.
-func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *report.Progress) (cfg *configs.Identify, recs identify.Records, assumed assumptions, own *ownRun, err error) {
+func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *report.Progress) (cfg *configs.Identify,
+	recs identify.Records, assumed assumptions, own *ownRun, err error) {
 	fail := func(code int, err error) (*configs.Identify, identify.Records, assumptions, *ownRun, error) {
 		return nil, recs, assumed, nil, report.ExitWith(code, err)
 	}
@@ -298,7 +301,8 @@ func (f *Options) parse(path string, isRun, isColumns bool) (err error) {
 	case (isRun || isColumns) && f.data != "":
 		return fmt.Errorf("--data belongs to a file that names columns; %s is a record itself", path)
 	case !isRun && f.axis != "":
-		return errors.New("--axis names the axis of a recording; whether another record is linear or rotary follows from its units, or stands in its file")
+		return errors.New("--axis names the axis of a recording; whether another record is linear or rotary follows from its units, or stands " +
+			"in its file")
 	case !isColumns && (f.columnTexts != nil || f.rateText != ""):
 		return fmt.Errorf("--columns and --rate belong to a record of columns, a CSV or MAT file; %s says its columns itself", path)
 	case !isRun && !isColumns && f.writeConfig != "":

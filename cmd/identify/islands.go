@@ -57,8 +57,8 @@ func (e *Islands) Round(ctx context.Context, island int, before []json.RawMessag
 	return end, err
 }
 
-// Finish does what comes after the evolution, from the states of all islands: the result is that of hil identify on as many islands. agree is how many have
-// their best in one place.
+// Finish does what comes after the evolution, from the states of all islands: the result is that of hil identify on as many islands. agree
+// is how many have their best in one place.
 func (e *Islands) Finish(ctx context.Context, last []json.RawMessage) (r *identify.Result, agree int, err error) {
 	states, err := statesOf(last)
 	if err != nil {

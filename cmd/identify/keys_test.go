@@ -64,7 +64,8 @@ func TestEveryKeyHasAnEffect(t *testing.T) {
 			x.SetFloat(x.Float() + 7)
 		case reflect.String:
 			other := map[string]string{
-				"axis": "rotary", "form": "weak", "model.lag": "free", "model.law": "dahl", "model.controller.kv": "5 N·s/m", "model.controller.limit": "4 N",
+				"axis": "rotary", "form": "weak", "model.lag": "free", "model.law": "dahl", "model.controller.kv": "5 N·s/m",
+				"model.controller.limit": "4 N",
 			}
 			x.SetString(other[path])
 		case reflect.Pointer:

@@ -43,7 +43,8 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 }
 
 // fitMachine is the fit of a file. theta are the parameters as they are written.
-func fitMachine(ctx context.Context, cfg *configs.MachineFit, bar *report.Progress) (res *identify.Result, mach *identify.Machine, found *machine.Result, theta []float64, err error) {
+func fitMachine(ctx context.Context, cfg *configs.MachineFit, bar *report.Progress) (res *identify.Result, mach *identify.Machine,
+	found *machine.Result, theta []float64, err error) {
 	m, coulomb, err := cfg.Model()
 	if err != nil {
 		return nil, nil, nil, nil, err
@@ -90,7 +91,8 @@ func (f *Options) loadMachine(path string, stderr io.Writer) (*configs.MachineFi
 }
 
 // readMachine reads the joints of all files, and checks each joint in all of them. A piece of a file is a recording.
-func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Model, files []string, whole bool, bar *report.Progress) ([]machine.Recording, []record.Finding, error) {
+func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Model, files []string, whole bool,
+	bar *report.Progress) ([]machine.Recording, []record.Finding, error) {
 	var recs []machine.Recording
 	for _, file := range files {
 		first := len(recs)
@@ -116,7 +118,8 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 				}
 			}
 			if n := len(recs) - first; len(pieces) != n {
-				return nil, nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with joint %s and %d with joint %s", n, machine.JointName(m, 0), len(pieces), name), Hint: "Read all joints from the same rows."}
+				return nil, nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with joint %s and %d with joint %s", n, machine.JointName(m, 0),
+					len(pieces), name), Hint: "Read all joints from the same rows."}
 			}
 		}
 		if isRun {
@@ -219,14 +222,17 @@ func printHandover(w io.Writer, m *identify.Machine) {
 				biased++
 			}
 		}
-		fmt.Fprintf(w, "\ninstrumental variables (%s, %.3g Hz, %d rounds): least squares is off beyond doubt for %d of %d parameters\n", of, iv.Bandwidth, iv.Rounds, biased, len(iv.Parameters))
+		fmt.Fprintf(w, "\ninstrumental variables (%s, %.3g Hz, %d rounds): least squares is off beyond doubt for %d of %d parameters\n", of,
+			iv.Bandwidth, iv.Rounds, biased, len(iv.Parameters))
 	}
-	fmt.Fprintf(w, "\nof %d base parameters %d are taken from the records, the others from the file of the machine (rms %.3f times that of all)\n", len(m.Base), m.Essential, m.Grown)
+	fmt.Fprintf(w, "\nof %d base parameters %d are taken from the records, the others from the file of the machine (rms %.3f times that "+
+		"of all)\n", len(m.Base), m.Essential, m.Grown)
 	switch {
 	case len(m.Impossible) == 0:
 		fmt.Fprintln(w, "real bodies can have these parameters")
 	case m.Possible:
-		fmt.Fprintf(w, "the nearest parameters of the file are those of no real machine (%s); the nearest that are leave an rms %.3f times as large\n", strings.Join(m.Impossible, "; "), m.PossibleGrowth)
+		fmt.Fprintf(w, "the nearest parameters of the file are those of no real machine (%s); the nearest that are leave an rms %.3f times as "+
+			"large\n", strings.Join(m.Impossible, "; "), m.PossibleGrowth)
 	default:
 		fmt.Fprintf(w, "no real machine has these parameters: %s\n", strings.Join(m.Impossible, "; "))
 	}

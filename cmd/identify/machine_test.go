@@ -28,7 +28,8 @@ func runMachineFile(t *testing.T, path string, f Options) (out, errs string, err
 const armFile = "../../configs/identify/machine-arm.yaml"
 
 // truth of configs/identify/machine-arm.yaml, identify/machine/testdata/arms.py.
-var armTruth = map[string]float64{"base.Fc": 1.5, "upper.Fc": 1.1, "fore.Fc": 0.6, "base.Fv": 0.8, "upper.Fv": 0.6, "fore.Fv": 0.3, "fore.mcx": 0.3, "fore.mcy": 0.04, "fore.izz": 0.0648, "fore.armature": 0.03}
+var armTruth = map[string]float64{"base.Fc": 1.5, "upper.Fc": 1.1, "fore.Fc": 0.6, "base.Fv": 0.8, "upper.Fv": 0.6, "fore.Fv": 0.3,
+	"fore.mcx": 0.3, "fore.mcy": 0.04, "fore.izz": 0.0648, "fore.armature": 0.03}
 
 // The example finds the arm, and the file that it writes reproduces the torques of both records.
 func TestMachineExample(t *testing.T) {
@@ -91,7 +92,8 @@ func TestMachineExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"25 base parameters", "upper.izz_R", "0.2025·fore.mass", "no torque of this machine feels base.mass", "verdict      identified", "real bodies can have these parameters", "of 25 base parameters", "next: "} {
+	for _, want := range []string{"25 base parameters", "upper.izz_R", "0.2025·fore.mass", "no torque of this machine feels base.mass",
+		"verdict      identified", "real bodies can have these parameters", "of 25 base parameters", "next: "} {
 		if !strings.Contains(text2, want) {
 			t.Errorf("no %q in\n%s", want, text2)
 		}

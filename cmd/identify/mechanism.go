@@ -29,13 +29,15 @@ func planMechanism(path string) (*configs.MachineFit, error) {
 		return nil, err
 	}
 	if rig.Mechanism == nil {
-		return nil, &record.Error{File: run.Path, Msg: "the rig of this recording has no mechanism, which says what bodies its axes move", Hint: "Fit one axis, by --axis, or write a file with machine and data: docs/identify-machine.md."}
+		return nil, &record.Error{File: run.Path, Msg: "the rig of this recording has no mechanism, which says what bodies its axes move",
+			Hint: "Fit one axis, by --axis, or write a file with machine and data: docs/identify-machine.md."}
 	}
 	_, joints, err := rig.MechanismModel()
 	if err != nil {
 		return nil, err
 	}
-	cfg := configs.NewMachineFit("mechanism of the rig "+rig.Rig.Name, configs.Machine{Gravity: rig.Mechanism.Gravity, Bodies: rig.Mechanism.Bodies})
+	cfg := configs.NewMachineFit("mechanism of the rig "+rig.Rig.Name,
+		configs.Machine{Gravity: rig.Mechanism.Gravity, Bodies: rig.Mechanism.Bodies})
 	cfg.Name, cfg.Data.File = rig.Rig.Name, run.Path
 	for i := range rig.Axes {
 		if joints[i] < 0 {
@@ -46,7 +48,8 @@ func planMechanism(path string) (*configs.MachineFit, error) {
 		if err != nil {
 			return nil, &record.Error{File: run.Path, Msg: err.Error()}
 		}
-		cfg.Data.Joints = append(cfg.Data.Joints, configs.MachineFitJoint{Name: ax.Name, Position: one.Data.Columns.Position, Torque: one.Data.Columns.Force})
+		cfg.Data.Joints = append(cfg.Data.Joints, configs.MachineFitJoint{Name: ax.Name, Position: one.Data.Columns.Position,
+			Torque: one.Data.Columns.Force})
 	}
 	return cfg, nil
 }
@@ -95,7 +98,8 @@ func (o *ownRun) sayCoupled(res *identify.Result, path string) {
 	if o == nil || o.coupled == nil {
 		return
 	}
-	res.AddReason(fit.Coupled, fit.Reject, nil, "the axis is coupled: by the mechanism of the rig its torque depends on the motion of %s too, so that it has no inertia of its own. Identify the bodies of all axes together: %s",
+	res.AddReason(fit.Coupled, fit.Reject, nil, "the axis is coupled: by the mechanism of the rig its torque depends on the motion of %s "+
+		"too, so that it has no inertia of its own. Identify the bodies of all axes together: %s",
 		strings.Join(o.coupled, ", "), report.AsStarted(identifyMechanism(path)))
 }
 

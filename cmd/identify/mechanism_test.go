@@ -18,7 +18,8 @@ func pieceAt(start, dt float64, n int) *record.Record {
 	return r
 }
 
-// Joints of devices that sample at their own times come to one grid, the finer one, over the times that both have; short rests are left out.
+// Joints of devices that sample at their own times come to one grid, the finer one, over the times that both have; short rests are left
+// out.
 func TestAlign(t *testing.T) {
 	fast := []*record.Record{pieceAt(0.1003, 1e-3, 900), pieceAt(1.2, 1e-3, 300)} // 0.1003 … 0.9993, 1.2 … 1.499
 	slow := []*record.Record{pieceAt(0.05, 2e-3, 400), pieceAt(0.99, 2e-3, 500)}  // 0.05 … 0.848, 0.99 … 1.988

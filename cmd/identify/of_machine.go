@@ -47,7 +47,8 @@ type machineAnswer struct {
 }
 
 // answer runs a fit of a machine, which can be interrupted, and writes what it found where it is wanted.
-func (f *Options) answer(ctx context.Context, path string, stdout, stderr io.Writer, fit func(ctx context.Context, bar *report.Progress) (*machineAnswer, error)) error {
+func (f *Options) answer(ctx context.Context, path string, stdout, stderr io.Writer,
+	fit func(ctx context.Context, bar *report.Progress) (*machineAnswer, error)) error {
 	bar := report.NewProgress(stderr)
 	defer bar.Finish()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)

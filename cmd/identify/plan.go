@@ -108,7 +108,8 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 }
 
 // secondJoint adds the second joint of a file, if it has one.
-func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record, bar *report.Progress) ([]*record.Record, error) {
+func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record,
+	bar *report.Progress) ([]*record.Record, error) {
 	other := secondOf(d)
 	if other == nil {
 		return to, nil
@@ -123,7 +124,8 @@ func secondOf(d *configs.IdentifyData) *configs.IdentifyData {
 		return nil
 	}
 	other := *d
-	other.Columns = configs.IdentifyColumns{Time: d.Columns.Time, Position: d.Columns.Position2, Force: d.Columns.Force2, Group: d.Columns.Group}
+	other.Columns = configs.IdentifyColumns{Time: d.Columns.Time, Position: d.Columns.Position2, Force: d.Columns.Force2,
+		Group: d.Columns.Group}
 	return &other
 }
 
@@ -135,7 +137,8 @@ func wholeOf(d *configs.IdentifyData) *configs.IdentifyData {
 }
 
 // readRecord is readForced without doubts.
-func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *report.Progress) ([]*record.Record, error) {
+func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *report.Progress) ([]*record.Record,
+	error) {
 	f, err := readForced(ctx, path, cfg, d, bar)
 	return f.recs, err
 }
@@ -220,7 +223,8 @@ func mappingOf(cfg *configs.Identify, d *configs.IdentifyData) (record.Mapping, 
 // mappingOfFiles is what a data section says of its files, without columns.
 func mappingOfFiles(d *configs.Records) record.Mapping {
 	return record.Mapping{
-		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
+		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample,
+		SplitGaps: d.SplitGaps,
 		Separator: map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator], // auto: 0
 	}
 }
@@ -248,7 +252,8 @@ func FromWhere(cfg *configs.Identify, d *configs.IdentifyData) string {
 			names = append(names, n)
 		}
 	}
-	return fmt.Sprintf("It is a public record: %s. Give yours with --data FILE, with the columns %s.", strings.TrimSpace(d.Source), strings.Join(names, ", "))
+	return fmt.Sprintf("It is a public record: %s. Give yours with --data FILE, with the columns %s.", strings.TrimSpace(d.Source),
+		strings.Join(names, ", "))
 }
 
 // SameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.
@@ -313,7 +318,8 @@ func openKeeper(path string, cfg *configs.Identify, recs identify.Records) (*kee
 		return nil, fmt.Errorf("--resume %s: no state of an evolution: %w", path, err)
 	}
 	if string(old.Config) != string(said) || strings.Join(old.Data, " ") != strings.Join(k.state.Data, " ") {
-		return nil, fmt.Errorf("--resume %s: the state belongs to another model, other settings or another record; give another file name to start anew", path)
+		return nil, fmt.Errorf("--resume %s: the state belongs to another model, other settings or another record; give another file name to "+
+			"start anew", path)
 	}
 	if old.Stages != nil {
 		k.state.Stages = old.Stages

@@ -70,7 +70,8 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	}
 	white := "white: the classical errors hold, and the interval is theirs"
 	if !r.Residual.White {
-		white = fmt.Sprintf("not white (autocorrelation %.2f from row to row): %d rows count as about %.3g; go by the robust errors, as the interval does",
+		white = fmt.Sprintf("not white (autocorrelation %.2f from row to row): %d rows count as about %.3g; go by the robust errors, as the "+
+			"interval does",
 			r.Residual.Lag1, r.Fit.Rows, r.Residual.Effective)
 	}
 	fmt.Fprintf(w, "whiteness    %s\n", white)
@@ -87,7 +88,8 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 		fmt.Fprintf(w, "criteria     AICc %.1f, BIC %.1f, FPE %.4g (%d parameters)\n", *q.AICc, *q.BIC, *q.FPE, q.Params)
 	}
 	if r.Condition != nil && r.Scaled != nil {
-		fmt.Fprintf(w, "condition    %.4g, with columns of length one %.4g (dependent from %.0f)\n", *r.Condition, *r.Scaled, float64(linear.MaxCondition))
+		fmt.Fprintf(w, "condition    %.4g, with columns of length one %.4g (dependent from %.0f)\n", *r.Condition, *r.Scaled,
+			float64(linear.MaxCondition))
 	} else if r.Fit.Params > 0 {
 		fmt.Fprintln(w, "condition    infinite: a parameter, or several together, have no effect at all")
 	}
@@ -290,8 +292,10 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= maxTrySamples &&
 		cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
 		if split, ok := s.Asymmetric(); ok && !f.Asymmetric && worthSplitting(r.Solution()) {
-			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < splitGain*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
-				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, *a.Fit.Relative, *r.Fit.Relative)
+			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < splitGain*r.Fit.RMS && r.Fit.Relative != nil &&
+				a.Fit.Relative != nil {
+				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again,
+					*a.Fit.Relative, *r.Fit.Relative)
 			}
 		}
 	}

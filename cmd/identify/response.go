@@ -49,7 +49,8 @@ func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.
 }
 
 // fitResponse is the fit of a file.
-func fitResponse(ctx context.Context, cfg *configs.ResponseFit, workers int, bar *report.Progress) (*identify.Result, *identify.Response, *response.Result, error) {
+func fitResponse(ctx context.Context, cfg *configs.ResponseFit, workers int, bar *report.Progress) (*identify.Result, *identify.Response,
+	*response.Result, error) {
 	recs, err := readResponses(ctx, cfg, cfg.Data.Files(), false, bar)
 	if err != nil {
 		return nil, nil, nil, err
@@ -130,7 +131,8 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 }
 
 // readColumn reads one column of a file, as a position whatever it is.
-func readColumn(ctx context.Context, file string, cfg *configs.ResponseFit, col configs.ResponseColumn, whole bool, bar *report.Progress) ([]*record.Record, error) {
+func readColumn(ctx context.Context, file string, cfg *configs.ResponseFit, col configs.ResponseColumn, whole bool,
+	bar *report.Progress) ([]*record.Record, error) {
 	d := &cfg.Data
 	m := mappingOfFiles(&d.Records)
 	m.Watch = bar.Reading(file)
@@ -155,7 +157,8 @@ func readColumn(ctx context.Context, file string, cfg *configs.ResponseFit, col 
 }
 
 // checkResponse explains the records that are not fitted; nil: there are none.
-func checkResponse(ctx context.Context, cfg *configs.ResponseFit, found *response.Result, bar *report.Progress) (*identify.ResponseChecks, error) {
+func checkResponse(ctx context.Context, cfg *configs.ResponseFit, found *response.Result, bar *report.Progress) (*identify.ResponseChecks,
+	error) {
 	if len(cfg.Validate) == 0 {
 		return nil, nil
 	}

@@ -25,7 +25,8 @@ func TestResponseCoverage(t *testing.T) {
 		if _, err := os.Stat(record); err != nil {
 			t.Fatal(err)
 		}
-		r, err := responseOf(t, changed(t, driveFile, "data/drive-1.csv.gz", record, "validate: [data/drive-2.csv.gz]\n", "starts: 0\n"), Options{})
+		r, err := responseOf(t, changed(t, driveFile, "data/drive-1.csv.gz", record, "validate: [data/drive-2.csv.gz]\n", "starts: 0\n"),
+			Options{})
 		if err != nil || r.Verdict != identify.Identified {
 			t.Errorf("seed %d: %s %v: %v", seed, r.Verdict, r.Reasons, err)
 		}

@@ -19,7 +19,8 @@ import (
 const driveFile = "../../configs/identify/machine-response.yaml"
 
 // truth of identify/response/testdata/drive.py
-var driveTruth = map[string]float64{"K": 0.05, "R": 1, "L": 2e-3, "J_motor": 1e-4, "J_load": 0.02, "Fc_load": 0.5, "k_shaft": 50, "c_shaft": 0.02}
+var driveTruth = map[string]float64{"K": 0.05, "R": 1, "L": 2e-3, "J_motor": 1e-4, "J_load": 0.02, "Fc_load": 0.5, "k_shaft": 50,
+	"c_shaft": 0.02}
 
 // changed writes a file with other text into a folder of its own, with paths that still hold, and gives its name.
 func changed(t *testing.T, file string, pairs ...string) string {
@@ -146,7 +147,8 @@ validate: [data/drive-2.csv.gz]
 		reason         string
 	}{
 		{"one parameter is free, the others are wrong", one, "starts: 0\n", identify.Weak, "output"},
-		{"the other direction", "range: [0.001 N·m·s/rad, 0.5 N·m·s/rad]}\nvalidate: [data/drive-2.csv.gz]", "range: [0.001 N·m·s/rad, 0.5 N·m·s/rad]}\nstarts: 0", identify.Rejected, "load.q"},
+		{"the other direction", "range: [0.001 N·m·s/rad, 0.5 N·m·s/rad]}\nvalidate: [data/drive-2.csv.gz]",
+			"range: [0.001 N·m·s/rad, 0.5 N·m·s/rad]}\nstarts: 0", identify.Rejected, "load.q"},
 		{"two that no output tells apart", one, `  - {path: machine.bodies.rotor.joint.armature, name: a, range: [1e-5 kg·m², 1e-3 kg·m²]}
   - {path: machine.motors.motor.rotor_inertia, name: b, range: [1e-5 kg·m², 1e-3 kg·m²], start: 1e-4 kg·m²}
 starts: 0
@@ -171,8 +173,10 @@ starts: 0
 // A wrong gain of the voltage scales motor, shaft and load alike: nothing but the smallest noise is left over. It is named, and the
 // intervals hold what was put in.
 func TestResponseWithAWrongGain(t *testing.T) {
-	r, err := responseOf(t, changed(t, driveFile, "column: {name: u, unit: V}", `column: {name: u, unit: V, gain: "1.03"}`, "validate: [data/drive-2.csv.gz]", "starts: 0"), Options{})
-	if err != nil || r.Verdict != identify.Weak || !strings.Contains(strings.Join(r.Because(), "\n"), "another gain of machine.motors.motor.voltage") {
+	r, err := responseOf(t, changed(t, driveFile, "column: {name: u, unit: V}", `column: {name: u, unit: V, gain: "1.03"}`,
+		"validate: [data/drive-2.csv.gz]", "starts: 0"), Options{})
+	if err != nil || r.Verdict != identify.Weak || !strings.Contains(strings.Join(r.Because(), "\n"),
+		"another gain of machine.motors.motor.voltage") {
 		t.Errorf("%s %v: %v", r.Verdict, r.Reasons, err)
 	}
 	for name, want := range driveTruth {

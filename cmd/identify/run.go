@@ -85,7 +85,8 @@ func AxisOf(rig *configs.Config, of string) (*configs.Axis, error) {
 		names = append(names, a.Name)
 	}
 	if len(rig.Axes) == 0 {
-		return nil, errors.New("the rig of this recording has no axis, and inertia and friction are those of an axis; hil export writes its numbers as CSV")
+		return nil, errors.New("the rig of this recording has no axis, and inertia and friction are those of an axis; hil export writes its " +
+			"numbers as CSV")
 	}
 	if len(rig.Axes) == 1 && strings.Contains(of, ".") { // a column that the axis does not name
 		return &rig.Axes[0], nil
@@ -165,7 +166,8 @@ func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Recor
 // openColumns opens a recording for the columns of m.
 func openColumns(path string, m record.Mapping, command string, still bool) (*recording, error) {
 	if !slices.Contains([]string{"", "timestamp", "t", sink.SampleTime}, m.Time.Name) {
-		return nil, &record.Error{File: path, Msg: fmt.Sprintf("data.columns.time: %s: a recording is read in the time of its samples", m.Time.Name), Hint: "Leave data.columns.time out."}
+		return nil, &record.Error{File: path, Msg: fmt.Sprintf("data.columns.time: %s: a recording is read in the time of its samples",
+			m.Time.Name), Hint: "Leave data.columns.time out."}
 	}
 	return openRecording(path, m.Position.Name, command, still, m.Watch)
 }
@@ -293,8 +295,10 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		current = ""
 	}
 	if current == "" && ax.Effort == "" {
-		return nil, a, fmt.Errorf("the run holds neither a current nor a torque or force: axis %s has no current: with its constant, and no effort:\n     %s", ax.Name,
-			"Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force and its gain: docs/identify.md.")
+		return nil, a, fmt.Errorf("the run holds neither a current nor a torque or force: axis %s has no current: with its constant, and no "+
+			"effort:\n     %s", ax.Name,
+			"Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force "+
+				"and its gain: docs/identify.md.")
 	}
 
 	cfg := configs.DefaultIdentify()
@@ -320,7 +324,8 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 			// a slow drive's current runs straight from sample to sample, a fast one's is there right after a sample and held
 			columns.Force.Delay, cfg.Data.Doubt = every/4, every/4
 			a.add("current", "of a drive told at every sample: a quarter of a sample earlier, as much in doubt")
-			a.because("data.columns.force.delay", "s; a quarter of a sample, between a current that runs straight and one that is held from right after a sample")
+			a.because("data.columns.force.delay", "s; a quarter of a sample, between a current that runs straight and one that is held from right "+
+				"after a sample")
 			a.because("data.delay_doubt", "s; either may be")
 		case ax.Motor != nil && (together || ax.Drive.Kind == plant.VoltageDrive):
 			cfg.Data.Winding = &configs.Winding{R: motor.R, L: motor.L, K: motor.K}
@@ -346,7 +351,8 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 	}
 	if cfg.Data.Winding == nil && cfg.Data.Doubt == 0 && ax.Drive.Kind != plant.NoDrive {
 		cfg.Data.Doubt = every / 4
-		a.because("data.delay_doubt", "s; where the commands tell nothing: a force may run straight from sample to sample, or be held from right after one")
+		a.because("data.delay_doubt", "s; where the commands tell nothing: a force may run straight from sample to sample, or be held from "+
+			"right after one")
 	}
 	clock := "the time of arrival: the device sends none"
 	if rig.Clocked(dev) {
@@ -450,7 +456,8 @@ func (o *ownRun) remarks() (lines []string) {
 		lines = append(lines, fmt.Sprintf("the live estimate (%d windows) agrees within joint 95 %% intervals", l.Windows))
 	}
 	if l.Stale > 0 {
-		lines = append(lines, fmt.Sprintf("it is the live estimate of t = %.4g s; the run goes on for %.4g s without one: the core began anew", l.Time, l.Stale))
+		lines = append(lines, fmt.Sprintf("it is the live estimate of t = %.4g s; the run goes on for %.4g s without one: the core began anew",
+			l.Time, l.Stale))
 	}
 	return lines
 }

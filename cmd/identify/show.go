@@ -32,7 +32,8 @@ func (s *display) flags(fl *pflag.FlagSet) {
 // check refuses what cannot be written before anything is read.
 func (s *display) check(verb string, json, force bool) error {
 	if s.plot && json {
-		return report.ExitWith(report.Usage, fmt.Errorf("%s: --plot draws below the printed result, and with --json nothing but JSON is printed: leave one out", verb))
+		return report.ExitWith(report.Usage, fmt.Errorf("%s: --plot draws below the printed result, and with --json nothing but JSON is "+
+			"printed: leave one out", verb))
 	}
 	if force {
 		return nil
@@ -124,7 +125,8 @@ func PageOf(r Identification) fitreport.Page {
 
 // page is that of a comparison, the best model first.
 func (c *Compared) page(all []candidate, interrupted bool) fitreport.Page {
-	p := fitreport.Page{Title: "Comparison of " + fmt.Sprint(len(c.Models)) + " models", Program: c.Program, Command: c.Command, Files: c.Files, Ranking: c.Comparison, JSON: c}
+	p := fitreport.Page{Title: "Comparison of " + fmt.Sprint(len(c.Models)) + " models", Program: c.Program, Command: c.Command,
+		Files: c.Files, Ranking: c.Comparison, JSON: c}
 	if interrupted {
 		p.Interrupted = "Interrupted: models without a result were not fitted, and those with one are ranked without them."
 	}

@@ -34,7 +34,8 @@ func judged() *Figure {
 	return &Figure{Title: `"<M> & σ₀"`, Columns: Grid(1,
 		Panel{X: Axis{Name: "velocity", Unit: "m/s"}, Y: Axis{Name: "friction", Unit: "N"},
 			Series: []Series{{Label: "model", X: x, Y: y}, {Label: "band", X: x, Y: y, Lower: low, Style: Band}}},
-		Panel{X: Axis{Name: "residual", Unit: "N"}, Y: Axis{Name: "rows"}, Series: []Series{{Label: "rows", X: x, Y: []float64{1, 3, 5, 3, -1}, Style: Bars}}},
+		Panel{X: Axis{Name: "residual", Unit: "N"}, Y: Axis{Name: "rows"},
+			Series: []Series{{Label: "rows", X: x, Y: []float64{1, 3, 5, 3, -1}, Style: Bars}}},
 		Panel{X: axis, Y: axis, Series: []Series{cells}})}
 }
 
@@ -49,7 +50,8 @@ func TestInlineFollowsThePage(t *testing.T) {
 		}
 	}
 	text := string(svg)
-	if !strings.HasPrefix(text, "<svg ") || !strings.Contains(text, `viewBox="0 0 `) || regexp.MustCompile(`<svg[^>]* width=`).MatchString(text) || !strings.Contains(text, `aria-label="&#34;&lt;M&gt; &amp; σ₀&#34;"`) {
+	if !strings.HasPrefix(text, "<svg ") || !strings.Contains(text, `viewBox="0 0 `) ||
+		regexp.MustCompile(`<svg[^>]* width=`).MatchString(text) || !strings.Contains(text, `aria-label="&#34;&lt;M&gt; &amp; σ₀&#34;"`) {
 		t.Errorf("head %.200s", text)
 	}
 	for _, name := range []string{"--plot-1", "--plot-2", "--plot-ink", "--plot-grid", "--plot-frame"} {
@@ -91,7 +93,8 @@ func TestAreasAreDrawn(t *testing.T) {
 			t.Errorf("%s: %d pixels", name, n)
 		}
 	}
-	if err := (&Figure{Columns: Grid(1, Panel{Series: []Series{{X: []float64{1}, Y: []float64{1}, Style: Band}}})}).Write(io.Discard, "svg"); err == nil {
+	if err := (&Figure{Columns: Grid(1, Panel{Series: []Series{{X: []float64{1}, Y: []float64{1}, Style: Band}}})}).Write(io.Discard,
+		"svg"); err == nil {
 		t.Error("a band without its lower edge was drawn")
 	}
 }
@@ -180,7 +183,8 @@ func TestTextShowsTheCurve(t *testing.T) {
 			rows = append(rows, []rune(l)[11:])
 		}
 	}
-	if len(rows) != textRows || !strings.Contains(b.String(), "ramp") || !strings.Contains(b.String(), "force / N") || !strings.Contains(b.String(), "time / s") {
+	if len(rows) != textRows || !strings.Contains(b.String(), "ramp") || !strings.Contains(b.String(), "force / N") ||
+		!strings.Contains(b.String(), "time / s") {
 		t.Fatalf("%d rows:\n%s", len(rows), b.String())
 	}
 	for i, r := range rows {

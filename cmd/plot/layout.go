@@ -117,7 +117,8 @@ func (f *Figure) draw(c draw.Canvas, l *legend, head vg.Length) {
 		pen := l.pen(e.label, e.style)
 		switch e.style {
 		case Bars, Band:
-			c.FillPolygon(shade(pen.Color, map[Style]float64{Bars: 0.65, Band: 0.22}[e.style]), []vg.Point{{X: p.X, Y: p.Y - 3}, {X: p.X + sampleOf, Y: p.Y - 3}, {X: p.X + sampleOf, Y: p.Y + 3}, {X: p.X, Y: p.Y + 3}})
+			c.FillPolygon(shade(pen.Color, map[Style]float64{Bars: 0.65, Band: 0.22}[e.style]),
+				[]vg.Point{{X: p.X, Y: p.Y - 3}, {X: p.X + sampleOf, Y: p.Y - 3}, {X: p.X + sampleOf, Y: p.Y + 3}, {X: p.X, Y: p.Y + 3}})
 		case Points:
 			c.DrawGlyph(draw.GlyphStyle{Color: pen.Color, Radius: 2.4, Shape: draw.CircleGlyph{}}, vg.Point{X: p.X + sampleOf/2, Y: p.Y})
 		default:
@@ -136,7 +137,8 @@ func (f *Figure) draw(c draw.Canvas, l *legend, head vg.Length) {
 	left, width := c.Min.X, c.Max.X-c.Min.X
 	for _, col := range f.Columns {
 		w := width * vg.Length(cmp.Or(col.Width, 1)/weights)
-		drawColumn(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: c.Min.Y}, Max: vg.Point{X: left + w, Y: c.Max.Y}}}, col, l)
+		drawColumn(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: c.Min.Y},
+			Max: vg.Point{X: left + w, Y: c.Max.Y}}}, col, l)
 		left += w
 	}
 }

@@ -164,7 +164,8 @@ func (f *Figure) Write(out io.Writer, format string) error {
 			return fmt.Errorf("figure: %w", err)
 		}
 		// machines without the font take one of the same widths
-		svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+		svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
+			[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 		if format == "inline" {
 			svg = themed(svg, f.Title)
 		}

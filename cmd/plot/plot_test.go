@@ -34,12 +34,16 @@ func example() *Figure {
 		Title: "A figure with Greek: ω, σ₀, µ", Note: "step 5 ms, midpoint",
 		Columns: []Column{
 			{Width: 1.5, Panels: []Panel{
-				{X: time, Y: Axis{Name: "position", Unit: "m"}, Series: []Series{{Label: "LuGre", X: t, Y: a}, {Label: "Dahl", X: t, Y: b}, {Label: "input", X: t, Y: e, Style: Guide}}},
+				{X: time, Y: Axis{Name: "position", Unit: "m"}, Series: []Series{{Label: "LuGre", X: t, Y: a}, {Label: "Dahl", X: t, Y: b},
+					{Label: "input", X: t, Y: e, Style: Guide}}},
 				{X: time, Y: Axis{Name: "friction", Unit: "N"}, Series: []Series{{Label: "Karnopp", X: t, Y: c}}},
-				{Title: "Events", X: time, Y: Axis{Name: "velocity", Unit: "m/s"}, Series: []Series{{Label: "Dahl", X: t[:800:800], Y: b[:800]}, {Label: "break-away", X: []float64{3, 6}, Y: []float64{0, 1e-5}, Style: Points}}},
+				{Title: "Events", X: time, Y: Axis{Name: "velocity", Unit: "m/s"},
+					Series: []Series{{Label: "Dahl", X: t[:800:800], Y: b[:800]},
+						{Label: "break-away", X: []float64{3, 6}, Y: []float64{0, 1e-5}, Style: Points}}},
 			}},
 			{Panels: []Panel{
-				{X: Axis{Name: "velocity", Unit: "m/s"}, Y: Axis{Name: "friction", Unit: "N", Zero: true}, Series: []Series{{Label: "LuGre", X: a, Y: b}}},
+				{X: Axis{Name: "velocity", Unit: "m/s"}, Y: Axis{Name: "friction", Unit: "N", Zero: true},
+					Series: []Series{{Label: "LuGre", X: a, Y: b}}},
 				{X: Axis{Name: "speed", Unit: "m/s", Log: true}, Y: Axis{Name: "friction", Unit: "N"}, Series: []Series{{Label: "Dahl", X: t, Y: a}}},
 			}},
 		},
@@ -113,7 +117,8 @@ func TestSVGIsWellFormed(t *testing.T) {
 		}
 	}
 	all := strings.Join(texts, "\n")
-	for _, want := range []string{"A figure with Greek: ω, σ₀, µ", "position / µm", "friction / N", "time / s", "LuGre", "input", "break-away", "−20"} {
+	for _, want := range []string{"A figure with Greek: ω, σ₀, µ", "position / µm", "friction / N", "time / s", "LuGre", "input",
+		"break-away", "−20"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in the figure", want)
 		}
@@ -154,7 +159,8 @@ func TestMarksAreRound(t *testing.T) {
 		unit  string
 		top   float64
 		label string
-	}{{"m", 45e-6, "x / µm"}, {"N", 1.5, "x / N"}, {"N·m/rad", 2e4, "x / kN·m/rad"}, {"m/s", 3e-3, "x / mm/s"}, {"kg", 1e-5, "x / kg"}, {"s", 5000, "x / s"}, {"", 1e-5, "x"}, {"", 4e-9, "x / 1e−9"}, {"kg", 3e8, "x / 1e6 kg"}} {
+	}{{"m", 45e-6, "x / µm"}, {"N", 1.5, "x / N"}, {"N·m/rad", 2e4, "x / kN·m/rad"}, {"m/s", 3e-3, "x / mm/s"}, {"kg", 1e-5, "x / kg"},
+		{"s", 5000, "x / s"}, {"", 1e-5, "x"}, {"", 4e-9, "x / 1e−9"}, {"kg", 3e8, "x / 1e6 kg"}} {
 		if s := newScale(Axis{Name: "x", Unit: c.unit}, 0, c.top, 5); s.label != c.label {
 			t.Errorf("%g %s: label %q, want %q", c.top, c.unit, s.label, c.label)
 		}
@@ -199,7 +205,8 @@ func TestOddFigures(t *testing.T) {
 		t.Error("gif was drawn")
 	}
 	nan, inf := math.NaN(), math.Inf(1)
-	for _, c := range [][2][]float64{{nil, nil}, {{nan}, {nan}}, {{1}, {1}}, {{0, inf, 1}, {1, 2, -inf}}, {{0, 1e300}, {-1e300, 1e-300}}, {{1, 1, 1}, {2, 2, 2}}} {
+	for _, c := range [][2][]float64{{nil, nil}, {{nan}, {nan}}, {{1}, {1}}, {{0, inf, 1}, {1, 2, -inf}}, {{0, 1e300}, {-1e300, 1e-300}},
+		{{1, 1, 1}, {2, 2, 2}}} {
 		for _, log := range []bool{false, true} {
 			f := &Figure{Columns: Grid(1, Panel{X: Axis{Unit: "m", Log: log}, Y: Axis{Unit: "s", Log: log}, Series: []Series{{X: c[0], Y: c[1]}}})}
 			svg := render(t, f, "svg")

@@ -23,7 +23,8 @@ var hues = []color.RGBA{
 }
 
 // dashes tell curves of the same colour apart.
-var dashes = [][]vg.Length{nil, {vg.Points(5), vg.Points(2)}, {vg.Points(1.5), vg.Points(1.5)}, {vg.Points(7), vg.Points(2), vg.Points(1.5), vg.Points(2)}}
+var dashes = [][]vg.Length{nil, {vg.Points(5), vg.Points(2)}, {vg.Points(1.5), vg.Points(1.5)},
+	{vg.Points(7), vg.Points(2), vg.Points(1.5), vg.Points(2)}}
 
 var (
 	ink   = color.RGBA{40, 40, 40, 255}

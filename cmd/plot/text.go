@@ -211,7 +211,8 @@ func textPanel(w io.Writer, p Panel, l *legend, t Terminal) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "%10s└%s\n%s\n%*s\n", "", strings.Repeat("─", cols), strings.TrimRight(string(below), " "), 11+(cols+utf8.RuneCountInString(f.x.label))/2, f.x.label)
+	fmt.Fprintf(w, "%10s└%s\n%s\n%*s\n", "", strings.Repeat("─", cols), strings.TrimRight(string(below), " "),
+		11+(cols+utf8.RuneCountInString(f.x.label))/2, f.x.label)
 }
 
 // textCells writes cells as a table of their numbers.

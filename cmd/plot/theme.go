@@ -12,7 +12,8 @@ import (
 
 // variables are the CSS variables of an inline figure, each with the colour that it stands for and has where a page does not set it.
 var variables = func() map[string]color.RGBA {
-	v := map[string]color.RGBA{"--plot-ink": ink, "--plot-grid": faint, "--plot-guide": grey, "--plot-frame": frameColor, "--plot-zero": zeroColor}
+	v := map[string]color.RGBA{"--plot-ink": ink, "--plot-grid": faint, "--plot-guide": grey, "--plot-frame": frameColor,
+		"--plot-zero": zeroColor}
 	for i, c := range hues {
 		v["--plot-"+strconv.Itoa(i+1)] = c
 	}
@@ -46,7 +47,8 @@ func themed(svg []byte, title string) []byte {
 		return hex
 	})
 	view := string(svgHead.FindSubmatch(svg)[1])
-	out := svgHead.ReplaceAllLiteral(svg, fmt.Appendf(nil, `<svg %s role="img" aria-label="%s" xmlns="http://www.w3.org/2000/svg">`, view, html.EscapeString(strings.Join(strings.Fields(title), " "))))
+	out := svgHead.ReplaceAllLiteral(svg, fmt.Appendf(nil, `<svg %s role="img" aria-label="%s" xmlns="http://www.w3.org/2000/svg">`, view,
+		html.EscapeString(strings.Join(strings.Fields(title), " "))))
 	return bytes.TrimSpace(out)
 }
 

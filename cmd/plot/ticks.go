@@ -50,7 +50,8 @@ func newScale(a Axis, lo, hi float64, n int) scale {
 	}
 	top := max(math.Abs(lo), math.Abs(hi))
 	prefix, factor := prefixOf(a.Unit, top)
-	if top *= factor; top > 0 && (top < 1e-6 || top >= 1e7) && !math.IsInf(top, 0) { // a power of ten in the label, as the prefix that is missing
+	// a power of ten in the label, as the prefix that is missing
+	if top *= factor; top > 0 && (top < 1e-6 || top >= 1e7) && !math.IsInf(top, 0) {
 		k := 3 * int(math.Floor(math.Log10(top)/3))
 		prefix, factor = strings.Replace(strings.TrimRight(fmt.Sprintf("1e%d %s", k, prefix), " "), "-", "−", 1), factor/math.Pow(10, float64(k))
 		if a.Unit != "" {

@@ -6,7 +6,8 @@ func TestHintsNameTheProgramAsStarted(t *testing.T) {
 	defer func() { StartName = "hil" }()
 	for _, c := range []struct{ word, hint, want string }{
 		{"hil", "next: hil run a.yaml", "next: hil run a.yaml"},
-		{"./bin/hil", "next: hil run a.yaml; hil check a.yaml (hil ports lists them)", "next: ./bin/hil run a.yaml; ./bin/hil check a.yaml (./bin/hil ports lists them)"},
+		{"./bin/hil", "next: hil run a.yaml; hil check a.yaml (hil ports lists them)",
+			"next: ./bin/hil run a.yaml; ./bin/hil check a.yaml (./bin/hil ports lists them)"},
 		{"/opt/my rig/hil", "hil identify x", "'/opt/my rig/hil' identify x"},
 		{"./$hil", "hil run", `'./$hil' run`},
 		{"bin/hil", "hil: cannot open runs/hil run.csv of a phil run", "hil: cannot open runs/hil run.csv of a phil run"},

@@ -31,7 +31,8 @@ func encodeNull(w io.Writer, v any) error {
 		}
 		return ordered.SkipFunc
 	})
-	text, err := ordered.Marshal(v, standard.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(true), jsontext.WithIndent("  "), ordered.WithMarshalers(null))
+	text, err := ordered.Marshal(v, standard.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(true),
+		jsontext.WithIndent("  "), ordered.WithMarshalers(null))
 	if err == nil {
 		_, err = w.Write(append(text, '\n'))
 	}

@@ -20,7 +20,8 @@ func TestJSONOfNumbersThatAreNotFinite(t *testing.T) {
 	}{Name: "a <b> & c", Result: &identify.Result{
 		Verdict:    identify.Weak,
 		Parameters: []identify.Parameter{{Estimate: fit.Estimate{Name: "Fc", Value: 3, CI95: &ci}}},
-		Stages:     []identify.Stage{{Method: "presliding", Values: map[string]float64{"a": 1, "b": 2}, Extra: map[string]any{"rate_se": 7.0, "steps": []map[string]float64{{"A": 1}}}}},
+		Stages: []identify.Stage{{Method: "presliding", Values: map[string]float64{"a": 1, "b": 2},
+			Extra: map[string]any{"rate_se": 7.0, "steps": []map[string]float64{{"A": 1}}}}},
 		Settings: struct {
 			Rig  float64 `json:"rig,omitempty"`
 			List []float64
@@ -47,7 +48,8 @@ func TestJSONOfNumbersThatAreNotFinite(t *testing.T) {
 	if err := EncodeJSON(&out, result); err != nil {
 		t.Fatal(err)
 	}
-	want := strings.NewReplacer(`"rate_se": 7`, `"rate_se": null`, `"A": 1`, `"A": null`, `"b": 2`, `"b": null`, `"cost": 0`, `"cost": null`).Replace(standard.String())
+	want := strings.NewReplacer(`"rate_se": 7`, `"rate_se": null`, `"A": 1`, `"A": null`, `"b": 2`, `"b": null`, `"cost": 0`,
+		`"cost": null`).Replace(standard.String())
 	want = strings.Replace(want, "\"ci95\": [\n        1,\n        2", "\"ci95\": [\n        1,\n        null", 1)
 	at := strings.Index(want, `"fit": {`)
 	want = want[:at] + strings.Replace(want[at:], `"rms": 0`, `"rms": null`, 1)

@@ -29,7 +29,8 @@ func NewLogger(out io.Writer, format string, verbose, quiet bool) (*slog.Logger,
 	case "text":
 		st, err := os.Stderr.Stat()
 		terminal := err == nil && st.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == ""
-		return slog.New(tint.NewTextHandler(out, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal, ReplaceAttr: logAsStarted})), nil
+		return slog.New(tint.NewTextHandler(out, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal,
+			ReplaceAttr: logAsStarted})), nil
 	}
 	return nil, ExitWith(Usage, fmt.Errorf("--log-format %q: want text or json", format))
 }

@@ -57,7 +57,8 @@ func TestOutletsNeverWait(t *testing.T) {
 	}
 }
 
-// Both streams of one terminal or file share a queue, so that their texts keep their order; a write that fails loses lines that are counted.
+// Both streams of one terminal or file share a queue, so that their texts keep their order; a write that fails loses lines that are
+// counted.
 func TestOutletsOrder(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

@@ -99,7 +99,9 @@ func (p *Progress) draw(s Stage, t time.Time) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(p.writer), progressbar.OptionSetWidth(24),
 			progressbar.OptionSetDescription(text),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetSpinnerChangeInterval(0)) // a spinner that drew itself would outlive its stage
+			// a spinner that drew itself would outlive its stage
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd(),
+			progressbar.OptionSetSpinnerChangeInterval(0))
 	}
 	p.bar.Describe(text)
 	if s.StepCount > 0 {

@@ -87,7 +87,8 @@ func TestProgressOfReading(t *testing.T) {
 		show(int64(k)<<23, 400<<20, k*300_000)
 	}
 	p.Finish()
-	if text := out.String(); strings.Count(text, "\n") != 3 || !strings.Contains(text, "reading: long.csv, MB 72 of 400, 2.7 million rows, 41s left") {
+	if text := out.String(); strings.Count(text, "\n") != 3 || !strings.Contains(text, "reading: long.csv, MB 72 of 400, 2.7 million rows, "+
+		"41s left") {
 		t.Errorf("%s", text)
 	}
 }

@@ -43,7 +43,8 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return err
 	}
 	if f.Animate != "" || f.Events != "" || len(f.Laws) > 0 || f.Step != "" {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate, --events, --law and --step are not for a ball in front of cameras, which %s describes; it has -o, --motion and --plot", path))
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate, --events, --law and --step are not for a ball in front of "+
+			"cameras, which %s describes; it has -o, --motion and --plot", path))
 	}
 	cfg, warnings, err := configs.LoadBallRun(path)
 	if err != nil {
@@ -64,7 +65,8 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
 	if f.OutputPath != "" && len(cfg.Markers) == 0 {
-		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: -o writes what cameras see of the markers, and %s has no markers; --motion writes the motion itself", path))
+		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: -o writes what cameras see of the markers, and %s has no markers; "+
+			"--motion writes the motion itself", path))
 	}
 	if err := f.write(ctx, output{f.OutputPath, func(w io.Writer) error { return capture.WriteCSV(w, s.capture()) }},
 		output{f.Motion, s.writeMotion},
@@ -98,7 +100,8 @@ func (s *ballRun) run(ctx context.Context) (err error) {
 	if s.rec, err = cameras.Record(ctx, s.model, c.Ball.Radius, c.State(s.model), c.Duration, c.CameraModel()); err != nil {
 		return err
 	}
-	for n := range strings.FieldsSeq("time:s x:m y:m qw: qx: qy: qz: gamma1: gamma2: gamma3: omega1:rad/s omega2:rad/s omega3:rad/s roll:rad/s spin:rad/s energy:J power:W normal_force:N tangential_force:N force_ratio: contact_velocity:m/s") {
+	for n := range strings.FieldsSeq("time:s x:m y:m qw: qx: qy: qz: gamma1: gamma2: gamma3: omega1:rad/s omega2:rad/s omega3:rad/s " +
+		"roll:rad/s spin:rad/s energy:J power:W normal_force:N tangential_force:N force_ratio: contact_velocity:m/s") {
 		name, unit, _ := strings.Cut(n, ":")
 		s.columns = append(s.columns, column{name: name, unit: unit})
 	}
@@ -129,7 +132,8 @@ func (s *ballRun) run(ctx context.Context) (err error) {
 		{"energy_start", "J", e[0]}, {"energy_end", "J", e[len(e)-1]},
 		{"normal_force_min", "N", slices.Min(s.of("normal_force"))}, {"normal_force_max", "N", slices.Max(s.of("normal_force"))},
 		{"force_ratio_max", "", slices.Max(s.of("force_ratio"))},
-		{"slipping_share", "", float64(slipping) / float64(len(s.rec.Times))}, {"contact_velocity_max", "m/s", slices.Max(s.of("contact_velocity"))},
+		{"slipping_share", "", float64(slipping) / float64(len(s.rec.Times))},
+		{"contact_velocity_max", "m/s", slices.Max(s.of("contact_velocity"))},
 		{"frames_pulled", "", float64(s.rec.Pulled)},
 	}
 	return nil
@@ -156,7 +160,8 @@ func (s *ballRun) doubts() error {
 		warn("rolling asks for T/N = %.3f, ball.slide is %.3f: it would slip; ball.slips: true lets it", top, p.Slide)
 	}
 	if s.rec.Pulled > 0 {
-		warn("in %d of %d frames the plane would have to pull: the ball would lift off, which this model does not know", s.rec.Pulled, len(s.rec.Times))
+		warn("in %d of %d frames the plane would have to pull: the ball would lift off, which this model does not know", s.rec.Pulled,
+			len(s.rec.Times))
 		return report.ExitWith(report.Quality, errors.New("simulate: do not trust this result, see the warnings"))
 	}
 	return nil
@@ -198,9 +203,13 @@ func (s *ballRun) figure() *plot.Figure {
 		}
 		return p
 	}
-	path := plot.Panel{X: plot.Axis{Name: "x", Unit: "m"}, Y: plot.Axis{Name: "y", Unit: "m"}, Series: []plot.Series{{Label: "path of the centre", X: s.of("x"), Y: s.of("y")}}}
-	left := []plot.Panel{path, over("vertical in the body", "", map[string]string{"gamma1": "γ1", "gamma2": "γ2", "gamma3": "γ3"}, "gamma1", "gamma2", "gamma3"), over("angular velocity", "rad/s", nil, "roll", "spin")}
-	right := []plot.Panel{over("energy", "J", nil, "energy"), over("contact force", "N", map[string]string{"normal_force": "N", "tangential_force": "T"}, "normal_force", "tangential_force"), over("T/N", "", map[string]string{"force_ratio": "T/N"}, "force_ratio")}
+	path := plot.Panel{X: plot.Axis{Name: "x", Unit: "m"}, Y: plot.Axis{Name: "y", Unit: "m"},
+		Series: []plot.Series{{Label: "path of the centre", X: s.of("x"), Y: s.of("y")}}}
+	left := []plot.Panel{path, over("vertical in the body", "", map[string]string{"gamma1": "γ1", "gamma2": "γ2", "gamma3": "γ3"}, "gamma1",
+		"gamma2", "gamma3"), over("angular velocity", "rad/s", nil, "roll", "spin")}
+	right := []plot.Panel{over("energy", "J", nil, "energy"),
+		over("contact force", "N", map[string]string{"normal_force": "N", "tangential_force": "T"}, "normal_force", "tangential_force"),
+		over("T/N", "", map[string]string{"force_ratio": "T/N"}, "force_ratio")}
 	if s.cfg.Ball.Slips {
 		right = append(right, over("velocity of the contact", "m/s", map[string]string{"contact_velocity": "contact"}, "contact_velocity"))
 	}
@@ -210,7 +219,8 @@ func (s *ballRun) figure() *plot.Figure {
 // text says what was recorded.
 func (s *ballRun) text() string {
 	k := &s.cfg.Cameras
-	return fmt.Sprintf("%s in %s, %d markers at %s with noise of %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), len(s.cfg.Markers), report.WithUnit(k.Rate, "Hz"), report.WithUnit(1e3*k.Noise, "mm"))
+	return fmt.Sprintf("%s in %s, %d markers at %s with noise of %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"),
+		len(s.cfg.Markers), report.WithUnit(k.Rate, "Hz"), report.WithUnit(1e3*k.Noise, "mm"))
 }
 
 func (s *ballRun) print(w io.Writer) {

@@ -13,7 +13,8 @@ import (
 )
 
 // brushBeside are the forces that a row of a brush has, means since the row before.
-var brushBeside = []engine.Signal{{Name: "face_force", Unit: "N"}, {Name: "holder_force", Unit: "N"}, {Name: "spring_force", Unit: "N"}, {Name: "torque", Unit: "N·m"}}
+var brushBeside = []engine.Signal{{Name: "face_force", Unit: "N"}, {Name: "holder_force", Unit: "N"}, {Name: "spring_force", Unit: "N"},
+	{Name: "torque", Unit: "N·m"}}
 
 // brushBySteps runs the brush with its own statistics.
 func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
@@ -60,7 +61,8 @@ func (s *contactRun) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	e := s.cfg.Engine
 	p := b.Params()
 	if !p.Commutator.SmoothOutline {
-		s.warnings = append(s.warnings, fmt.Sprintf("event-driven on an outline of straight edges of %s: every point that touches meets %.2g corners per second; commutator.smooth: true is a contour without corners",
+		s.warnings = append(s.warnings, fmt.Sprintf("event-driven on an outline of straight edges of %s: every point that touches meets %.2g "+
+			"corners per second; commutator.smooth: true is a contour without corners",
 			report.WithUnit(p.Commutator.Spacing, "m"), math.Abs(p.Commutator.Speed)*p.Commutator.Radius/p.Commutator.Spacing))
 	}
 	s.beginRows(brushBeside, nil)
@@ -98,7 +100,8 @@ func (s *contactRun) brushByMeans(b *brush.Brush, why error) {
 	fit := a.At(v)
 	friction := p.Commutator.Radius * p.FaceMu(p.Material.Temperature, p.Material.CurrentDensity, v) * a.Force
 	s.metrics = []Metric{
-		{"averaged", "", 1}, {"face_force", "N", a.Force}, {"torque", "N·m", friction * fit.Rise}, {"friction_torque", "N·m", friction}, {"loss", "", fit.Loss},
+		{"averaged", "", 1}, {"face_force", "N", a.Force}, {"torque", "N·m", friction * fit.Rise}, {"friction_torque", "N·m", friction},
+		{"loss", "", fit.Loss},
 	}
 	s.addRow(0, nil)
 	s.addRow(s.cfg.Duration, nil)
@@ -108,7 +111,8 @@ func (s *contactRun) brushByMeans(b *brush.Brush, why error) {
 func (s *contactRun) brushFigure() *plot.Figure {
 	t := s.column(func(r *instant) float64 { return r.t })
 	over := func(name, unit string, of func(*instant) float64) plot.Panel {
-		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Max: s.cfg.Duration}, Y: plot.Axis{Name: name, Unit: unit}, Series: []plot.Series{{Label: name, X: t, Y: s.column(of)}}}
+		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Max: s.cfg.Duration}, Y: plot.Axis{Name: name, Unit: unit},
+			Series: []plot.Series{{Label: name, X: t, Y: s.column(of)}}}
 	}
 	settled := func(of func(*instant) float64) []float64 {
 		return s.column(func(r *instant) float64 {
@@ -120,7 +124,8 @@ func (s *contactRun) brushFigure() *plot.Figure {
 	}
 	phase := plot.Panel{
 		X: plot.Axis{Name: "tilt", Unit: "rad"}, Y: plot.Axis{Name: "angular velocity", Unit: "rad/s"},
-		Series: []plot.Series{{Label: "tilt", X: settled(func(r *instant) float64 { return r.q[2] }), Y: settled(func(r *instant) float64 { return r.u[2] }), Style: plot.Points}},
+		Series: []plot.Series{{Label: "tilt", X: settled(func(r *instant) float64 { return r.q[2] }),
+			Y: settled(func(r *instant) float64 { return r.u[2] }), Style: plot.Points}},
 	}
 	left := []plot.Panel{phase, over("tilt", "rad", func(r *instant) float64 { return r.q[2] })}
 	right := make([]plot.Panel, 3)
@@ -128,7 +133,8 @@ func (s *contactRun) brushFigure() *plot.Figure {
 		right[i] = over(map[int]string{0: "face", 1: "holder", 2: "spring"}[i], c.Unit, func(r *instant) float64 { return r.extras[i] })
 		right[i].Y.Name += " force"
 	}
-	return &plot.Figure{Title: s.title(), Note: s.engineText() + "; forces are means between rows", Columns: []plot.Column{{Panels: left}, {Panels: right}}}
+	return &plot.Figure{Title: s.title(), Note: s.engineText() + "; forces are means between rows",
+		Columns: []plot.Column{{Panels: left}, {Panels: right}}}
 }
 
 // brushPicture draws the brush in its holder on the commutator, and the gap under its face.
@@ -137,7 +143,8 @@ func brushPicture(b *brush.Brush) *picture {
 	w, half, hs, r := p.Brush.Width/2, (p.Brush.Length-p.Segment.Height)/2, p.Segment.Height, p.Commutator.Radius
 	slope := w * math.Tan(p.Brush.TopSlope)
 	third := 2 * w / 3
-	main := drawnBody{Name: "brush", Kind: "brush", Closed: true, Points: [][2]float64{{-w, -half}, {w, -half}, {w, half + slope}, {-w, half - slope}}}
+	main := drawnBody{Name: "brush", Kind: "brush", Closed: true,
+		Points: [][2]float64{{-w, -half}, {w, -half}, {w, half + slope}, {-w, half - slope}}}
 
 	// each segment with the arc of the face below
 	rf := p.Face.RadiusRatio * r

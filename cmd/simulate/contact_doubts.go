@@ -17,7 +17,8 @@ var errNotFinite = errors.New("the step has no finite result; a shorter engine.s
 func (s *contactRun) doubts() (out []string) {
 	n := s.counts()
 	if k := n["unverified_steps"]; k > 0 {
-		out = append(out, fmt.Sprintf("the contact forces of %.0f of %.0f steps are not verified, %.0f of them because no forces exist that fit the laws of all contacts; "+
+		out = append(out, fmt.Sprintf("the contact forces of %.0f of %.0f steps are not verified, %.0f of them because no forces exist that "+
+			"fit the laws of all contacts; "+
 			"a shorter engine.step, less friction or less unequal masses may help", k, n["steps"], n["steps_without_solution"]))
 	}
 	if k := n["contacts_left_out"]; k > 0 {
@@ -60,7 +61,8 @@ func (s *contactRun) notes() (out []string) {
 			n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], n["flickering_contacts"], s.differs))
 	}
 	if added := s.addedRestitution(); added > 0 && !strings.HasPrefix(s.cfg.System, "brush") {
-		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were larger by "+
+		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were "+
+			"larger by "+
 			"about %.2g, half of engine.beta; engine.positions: true and engine.kind: event-driven do not", added))
 	}
 	return out

@@ -142,7 +142,8 @@ func eventCounts(e *contact.EventStats) (out []Metric) {
 		name string
 		n    int
 	}{
-		{"integrator_steps", e.Steps}, {"events", e.Events}, {"closings", e.Closings}, {"impacts", e.Impacts}, {"impacts_without_rebound", e.Plastic},
+		{"integrator_steps", e.Steps}, {"events", e.Events}, {"closings", e.Closings}, {"impacts", e.Impacts},
+		{"impacts_without_rebound", e.Plastic},
 		{"impacts_with_less_restitution", e.Lowered}, {"detachments", e.Detachments}, {"slips", e.Slips}, {"stops", e.Stops}, {"kinks", e.Kinks},
 		{"redundant", e.Redundant}, {"painleve_inconsistent", e.Inconsistent}, {"painleve_indeterminate", e.Indeterminate},
 	} {

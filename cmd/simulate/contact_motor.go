@@ -81,9 +81,12 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 		}
 	}
 	s.meaning = map[string]string{
-		"speed_mean": "after discard, as every mean", "current_ripple": "standard deviation of the current", "brush_torque_mean": "of both brushes, against the rotation",
-		"face_force": "on one brush, mean", "contact_drop_mean": "of one brush", "loss": "share of the time without force on the face, last 50 ms",
-		"sparking_mean": "broken when a bar leaves the brush", "interruptions": "gaps of the face force of 0.5 ms and more", "tilt": "of the first brush, mean",
+		"speed_mean": "after discard, as every mean", "current_ripple": "standard deviation of the current",
+		"brush_torque_mean": "of both brushes, against the rotation",
+		"face_force":        "on one brush, mean", "contact_drop_mean": "of one brush", "loss": "share of the time without force on the face, " +
+			"last 50 ms",
+		"sparking_mean": "broken when a bar leaves the brush", "interruptions": "gaps of the face force of 0.5 ms and more",
+		"tilt":           "of the first brush, mean",
 		"averaged_share": "share of the time with the averaged contact",
 	}
 	c := &s.motor.Counts
@@ -92,18 +95,23 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 	s.metrics = []Metric{
 		{"speed_mean", "rad/s", mean[plant.OutVelocity]}, {"speed_end", "rad/s", y[plant.OutVelocity]},
 		{"current_mean", "A", i}, {"current_rms", "A", math.Sqrt(i2)}, {"current_ripple", "A", math.Sqrt(max(0, i2-i*i))},
-		{"brush_torque_mean", "N·m", mean[plant.OutFriction]}, {"face_force", "N", mean[brush.OutForce]}, {"contact_drop_mean", "V", mean[brush.OutDrop]},
-		{"loss", "", mean[brush.OutLoss]}, {"sparking_mean", "A", mean[brush.OutSparking]}, {"interruptions", "1/s", (y[brush.OutInterrupted] - gaps) / time},
-		{"tilt", "rad", mean[brush.OutTilt]}, {"temperature_end", "degC", y[plant.OutTemperature]}, {"averaged_share", "", mean[brush.OutAveraged]},
+		{"brush_torque_mean", "N·m", mean[plant.OutFriction]}, {"face_force", "N", mean[brush.OutForce]},
+		{"contact_drop_mean", "V", mean[brush.OutDrop]},
+		{"loss", "", mean[brush.OutLoss]}, {"sparking_mean", "A", mean[brush.OutSparking]},
+		{"interruptions", "1/s", (y[brush.OutInterrupted] - gaps) / time},
+		{"tilt", "rad", mean[brush.OutTilt]}, {"temperature_end", "degC", y[plant.OutTemperature]},
+		{"averaged_share", "", mean[brush.OutAveraged]},
 	}
 	s.solver = []Metric{
 		{"steps", "", float64(c.Steps)}, {"sub_steps", "", float64(c.Sub)}, {"averaged_sub_steps", "", float64(c.AveragedSubSteps)},
 		{"switches", "", float64(c.Switches)},
-		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", float64(c.Degraded) / max(1, float64(c.Sub))}, {"restarts", "", float64(c.Restarts)},
+		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", float64(c.Degraded) / max(1, float64(c.Sub))},
+		{"restarts", "", float64(c.Restarts)},
 	}
 	s.warnings = append(s.warnings, s.motor.Warnings()...)
 	if c.AveragedSubSteps > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("averaged contact in %d of %d sub-steps: a step of %g s does not resolve the surface at that speed", c.AveragedSubSteps, c.Sub, s.cfg.Engine.Step))
+		s.warnings = append(s.warnings, fmt.Sprintf("averaged contact in %d of %d sub-steps: a step of %g s does not resolve the surface at "+
+			"that speed", c.AveragedSubSteps, c.Sub, s.cfg.Engine.Step))
 	}
 	return nil
 }
@@ -127,7 +135,10 @@ func (s *contactRun) motorFigure() *plot.Figure {
 		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Min: from, Max: end}, Y: plot.Axis{Name: name, Unit: s.extraSignals[i].Unit},
 			Series: []plot.Series{{X: x, Y: y}}}
 	}
-	left := []plot.Panel{panel("speed", plant.OutVelocity, 0), panel("current", plant.OutCurrent, 0), panel("brush torque", plant.OutFriction, 0)}
-	right := []plot.Panel{panel("current", plant.OutCurrent, end-turns), panel("contact drop", brush.OutDrop, end-turns), panel("face force", brush.OutForce, end-turns)}
-	return &plot.Figure{Title: s.title(), Note: s.engineText() + "; right: the last two turns", Columns: []plot.Column{{Panels: left}, {Panels: right}}}
+	left := []plot.Panel{panel("speed", plant.OutVelocity, 0), panel("current", plant.OutCurrent, 0),
+		panel("brush torque", plant.OutFriction, 0)}
+	right := []plot.Panel{panel("current", plant.OutCurrent, end-turns), panel("contact drop", brush.OutDrop, end-turns),
+		panel("face force", brush.OutForce, end-turns)}
+	return &plot.Figure{Title: s.title(), Note: s.engineText() + "; right: the last two turns",
+		Columns: []plot.Column{{Panels: left}, {Panels: right}}}
 }

@@ -65,7 +65,8 @@ func (s *contactRun) figure() *plot.Figure {
 			at = len(left)
 			units[c.Unit] = at
 			left = append(left, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "position", "rad": "angle"}[c.Unit], Unit: c.Unit}})
-			right = append(right, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "velocity", "rad": "angular velocity"}[c.Unit], Unit: perSecond(c.Unit)}})
+			right = append(right, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "velocity", "rad": "angular velocity"}[c.Unit],
+				Unit: perSecond(c.Unit)}})
 		}
 		left[at].Series = append(left[at].Series, plot.Series{Label: c.Name, X: t, Y: column(func(r *instant) float64 { return r.q[i] })})
 		right[at].Series = append(right[at].Series, plot.Series{Label: c.Name, X: t, Y: column(func(r *instant) float64 { return r.u[i] })})
@@ -77,9 +78,11 @@ func (s *contactRun) figure() *plot.Figure {
 func (s *contactRun) engineText() string {
 	e := s.cfg.Engine
 	if e.Kind == "event-driven" {
-		return fmt.Sprintf("%s in %s, event-driven to %.0e, impacts by %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), e.Tolerance, e.Impact)
+		return fmt.Sprintf("%s in %s, event-driven to %.0e, impacts by %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"),
+			e.Tolerance, e.Impact)
 	}
-	return fmt.Sprintf("%s in %s, steps of %s, θ = %g, impacts by %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), report.WithUnit(e.Step, "s"), e.Theta, e.Impact)
+	return fmt.Sprintf("%s in %s, steps of %s, θ = %g, impacts by %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"),
+		report.WithUnit(e.Step, "s"), e.Theta, e.Impact)
 }
 
 // title is what figure and animation are about.

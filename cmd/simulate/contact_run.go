@@ -102,7 +102,8 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return err
 	}
 	if s.listing = f.Events != ""; s.listing && s.cfg.Engine.Kind != "event-driven" {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events lists what the event-driven engine locates; %s has engine.kind: %s", path, s.cfg.Engine.Kind))
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events lists what the event-driven engine locates; %s has engine.kind: %s",
+			path, s.cfg.Engine.Kind))
 	}
 	told := len(s.warnings)
 	if err := s.run(ctx); err != nil {
@@ -244,8 +245,10 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 		}
 	}
 	if o := m.Overrun; m.Overruns > 0 {
-		s.longStepText = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g times what lets every contact between them be found; "+
-			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share, 0.9*e.Step/o.Share)
+		s.longStepText = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g "+
+			"times what lets every contact between them be found; "+
+			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share,
+			0.9*e.Step/o.Share)
 	}
 	return nil
 }

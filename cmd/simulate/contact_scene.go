@@ -129,7 +129,8 @@ func sceneBody(c *configs.SceneBody) (contact.BodySpec, drawnBody, error) {
 	case "commutator":
 		s := c.Surface
 		var wheel *contact.Commutator
-		spec := contact.CommutatorSpec{Radius: c.Radius, Eccentricity: s.Eccentricity, Bars: s.Bars, Rz: s.Rz, Corr: s.Correlation, Spacing: s.Spacing, Seed: s.Seed}
+		spec := contact.CommutatorSpec{Radius: c.Radius, Eccentricity: s.Eccentricity, Bars: s.Bars, Rz: s.Rz, Corr: s.Correlation,
+			Spacing: s.Spacing, Seed: s.Seed}
 		if s.Bars > 0 {
 			spec.SlotWidth, spec.EdgeLength, spec.DipDepth = 5e-4, 3e-4, 1e-5
 		}

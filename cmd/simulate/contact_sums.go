@@ -94,7 +94,8 @@ func (c *coordSums) metrics(coords []engine.Signal) (out []Metric) {
 		out = append(out,
 			Metric{s.Name + "_end", s.Unit, c.final[i]}, Metric{s.Name + "_min", s.Unit, c.lo[i]}, Metric{s.Name + "_max", s.Unit, c.hi[i]},
 			Metric{s.Name + "_mean", s.Unit, c.mean[i] / c.time},
-			Metric{"mean_abs_" + s.Name + "_dot", perSecond(s.Unit), c.speed[i] / c.time}, Metric{"max_abs_" + s.Name + "_dot", perSecond(s.Unit), c.swing[i]})
+			Metric{"mean_abs_" + s.Name + "_dot", perSecond(s.Unit), c.speed[i] / c.time},
+			Metric{"max_abs_" + s.Name + "_dot", perSecond(s.Unit), c.swing[i]})
 	}
 	return out
 }

@@ -26,31 +26,36 @@ func toyPicture(kind string, v map[string]float64, dof int) *picture {
 	case "ball":
 		r := p["radius"]
 		h := p["start.height"] + 2*r
-		return &picture{bodies: []drawnBody{{Name: "ball", Radius: r, Closed: true}, floor}, pose: plane(1), view: [4]float64{0, h / 2, 2 * h, 1.3 * h}}
+		return &picture{bodies: []drawnBody{{Name: "ball", Radius: r, Closed: true}, floor}, pose: plane(1),
+			view: [4]float64{0, h / 2, 2 * h, 1.3 * h}}
 	case "block":
 		w, h := p["width"]/2, p["height"]/2
 		return &picture{bodies: []drawnBody{box("block", w, h), floor}, pose: plane(1), view: [4]float64{0, h, 20 * w, 10 * h}}
 	case "rod":
 		l := p["length"] / 2
-		return &picture{bodies: []drawnBody{{Name: "rod", Points: [][2]float64{{-l, 0}, {l, 0}}}, floor}, pose: plane(1), view: [4]float64{0, l, 6 * l, 4 * l}}
+		return &picture{bodies: []drawnBody{{Name: "rod", Points: [][2]float64{{-l, 0}, {l, 0}}}, floor}, pose: plane(1),
+			view: [4]float64{0, l, 6 * l, 4 * l}}
 	case "discs":
 		r1, r2 := p["radius_1"], p["radius_2"]
-		return &picture{bodies: []drawnBody{{Name: "1", Radius: r1, Closed: true}, {Name: "2", Radius: r2, Closed: true}}, pose: plane(2), view: [4]float64{0, 0, 14 * (r1 + r2), 8 * (r1 + r2)}}
+		return &picture{bodies: []drawnBody{{Name: "1", Radius: r1, Closed: true}, {Name: "2", Radius: r2, Closed: true}}, pose: plane(2),
+			view: [4]float64{0, 0, 14 * (r1 + r2), 8 * (r1 + r2)}}
 	case "chain":
 		var bodies []drawnBody
 		for range dof {
 			bodies = append(bodies, drawnBody{Name: "ball", Radius: p["radius"], Closed: true})
 		}
 		r := p["radius"]
-		return &picture{bodies: bodies, view: [4]float64{float64(dof) * r, 0, 4 * float64(dof) * r, 8 * r}, pose: func(_ float64, q, out []float64) {
-			for i, x := range q {
-				out[3*i] = x
-			}
-		}}
+		return &picture{bodies: bodies, view: [4]float64{float64(dof) * r, 0, 4 * float64(dof) * r, 8 * r},
+			pose: func(_ float64, q, out []float64) {
+				for i, x := range q {
+					out[3*i] = x
+				}
+			}}
 	case "oscillator":
-		return &picture{bodies: []drawnBody{box("mass", 0.02, 0.015), floor}, view: [4]float64{0, 0.02, 0.5, 0.2}, pose: func(_ float64, q, out []float64) {
-			out[0], out[1] = q[0], 0.015
-		}}
+		return &picture{bodies: []drawnBody{box("mass", 0.02, 0.015), floor}, view: [4]float64{0, 0.02, 0.5, 0.2},
+			pose: func(_ float64, q, out []float64) {
+				out[0], out[1] = q[0], 0.015
+			}}
 	case "wheel":
 		return wheelPicture(p)
 	case "woodpecker":
@@ -66,7 +71,8 @@ func box(name string, w, h float64) drawnBody {
 // wheelPicture has the nominal circle, which turns, and the slider, whose motion of some µm is enlarged.
 func wheelPicture(p map[string]float64) *picture {
 	r := p["radius"]
-	slider := drawnBody{Name: "slider", Kind: "brush", Closed: true, Points: [][2]float64{{0, 0}, {0.1 * r, 0.1 * r}, {0.1 * r, 0.5 * r}, {-0.1 * r, 0.5 * r}, {-0.1 * r, 0.1 * r}}}
+	slider := drawnBody{Name: "slider", Kind: "brush", Closed: true,
+		Points: [][2]float64{{0, 0}, {0.1 * r, 0.1 * r}, {0.1 * r, 0.5 * r}, {-0.1 * r, 0.5 * r}, {-0.1 * r, 0.1 * r}}}
 	return &picture{
 		bodies:  []drawnBody{{Name: "wheel", Kind: "turning", Radius: r, Closed: true, Unscaled: true}, slider},
 		view:    [4]float64{0, 0.3 * r, 3 * r, 3 * r},

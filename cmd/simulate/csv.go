@@ -26,7 +26,8 @@ func (s *simulation) columnsOf(word string, t *experiment.Trace) []column {
 		return states
 	}
 	c := map[string]column{
-		"position": {"", "m", t.X}, "velocity": {"", "m/s", t.V}, "friction": {"", "N", t.F}, "load": {"", "N", t.Drive}, "input": {"", s.cfg.InputUnit(), t.Input},
+		"position": {"", "m", t.X}, "velocity": {"", "m/s", t.V}, "friction": {"", "N", t.F}, "load": {"", "N", t.Drive},
+		"input":         {"", s.cfg.InputUnit(), t.Input},
 		"mean_velocity": {"", "m/s", t.W}, "work": {"", "J", t.Work}, "current": {"", "A", t.Amps}, "temperature": {"", "degC", t.Temp},
 	}[word]
 	c.name = word
@@ -43,7 +44,8 @@ func (s *simulation) of(r *lawRun, name string) string {
 
 // Header is a name with its unit in letters that every reader of CSV takes: velocity_m_s, friction_Nm.
 func Header(name, unit string) string {
-	unit = strings.NewReplacer("·", "", "/", "_", "²", "2", "³", "3", "√", "sqrt", " ", "_", "(", "", ")", "", "1/", "per_", "⁻¹", "").Replace(unit)
+	unit = strings.NewReplacer("·", "", "/", "_", "²", "2", "³", "3", "√", "sqrt", " ", "_", "(", "", ")", "", "1/", "per_", "⁻¹",
+		"").Replace(unit)
 	name = strings.ReplaceAll(name, " ", "_")
 	if unit == "" {
 		return name

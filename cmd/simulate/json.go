@@ -70,9 +70,12 @@ type eventResult struct {
 func (s *simulation) result(f Options) simulateResult {
 	c := s.cfg
 	out := simulateResult{
-		Name: c.Name, Config: s.path, Program: report.Version(), Axis: c.Axis, Plant: c.Plant.Kind.String(), Scheme: c.Scheme.String(), Step: c.Step, Duration: c.Duration,
-		Steps: s.steps(), Threshold: s.watch.Threshold, Rest: s.watch.Rest, Warnings: append([]string{}, s.warnings...), Files: f.files(), Sensors: sensorsOf(c),
-		Units: map[string]string{"position": c.Unit("m"), "velocity": c.Unit("m/s"), "friction": c.Unit("N"), "load": c.Unit("N"), "work": "J", "input": c.InputUnit()},
+		Name: c.Name, Config: s.path, Program: report.Version(), Axis: c.Axis, Plant: c.Plant.Kind.String(), Scheme: c.Scheme.String(),
+		Step: c.Step, Duration: c.Duration,
+		Steps: s.steps(), Threshold: s.watch.Threshold, Rest: s.watch.Rest, Warnings: append([]string{}, s.warnings...), Files: f.files(),
+		Sensors: sensorsOf(c),
+		Units: map[string]string{"position": c.Unit("m"), "velocity": c.Unit("m/s"), "friction": c.Unit("N"), "load": c.Unit("N"), "work": "J",
+			"input": c.InputUnit()},
 	}
 	for i := range s.runs {
 		out.Laws = append(out.Laws, s.lawResult(&s.runs[i]))

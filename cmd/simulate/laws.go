@@ -72,7 +72,8 @@ type phenomenonJSON struct {
 
 func describeLaw(info friction.Info) lawJSON {
 	law := info.NewLaw()
-	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Text: info.Text(), Source: info.Source, Input: "velocity", States: []signalJSON{},
+	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Text: info.Text(), Source: info.Source, Input: "velocity",
+		States:   []signalJSON{},
 		Identify: identify.MethodsFor(info.Name)}
 	if info.Force {
 		d.Input = "force"
@@ -126,7 +127,8 @@ func PrintLaws(w io.Writer, asJSON bool) error {
 		for _, p := range info.NewLaw().Params() {
 			names = append(names, p.Name)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, identify.MethodsFor(info.Name).Join(" "), strings.Join(names, " "))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, identify.MethodsFor(info.Name).Join(" "),
+			strings.Join(names, " "))
 	}
 	tw.Flush()
 	fmt.Fprintln(w, sources)
@@ -203,7 +205,8 @@ func LawChoices() []string { return configs.LawChoices() }
 func PrintLaw(ctx context.Context, out io.Writer, name string, asJSON bool) error {
 	law, ok := friction.Find(name)
 	if !ok {
-		return report.ExitWith(report.Usage, fmt.Errorf("laws: %q is unknown%s; hil laws lists them", name, spelling.DidYouMean(name, LawNames())))
+		return report.ExitWith(report.Usage, fmt.Errorf("laws: %q is unknown%s; hil laws lists them", name,
+			spelling.DidYouMean(name, LawNames())))
 	}
 	return printLaw(ctx, out, law, asJSON)
 }

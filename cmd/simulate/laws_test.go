@@ -64,19 +64,27 @@ func TestLawsDoc(t *testing.T) {
 // PID; a Stribeck curve decides which starts do.
 func TestPhenomenaOfTheChapter(t *testing.T) {
 	for law, want := range map[string]map[string]bool{
-		"seven-parameter":        {"stick_slip_sliding": true, "hunting": false, "presliding": true, "presliding_hysteresis": false, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": true, "memory": true, "stick_slip": true, "stiction": true},
-		"state-variable":         {"presliding": false, "coulomb": true, "dwell": false, "memory": true},
-		"karnopp":                {"stick_slip_sliding": false, "hunting": true, "presliding": false, "coulomb": true, "viscous": true, "dwell": false, "rate": false, "memory": false, "stick_slip": true, "stiction": true},
-		"lugre":                  {"stick_slip_sliding": true, "hunting": true, "presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "rate": true, "memory": true, "stick_slip": true, "minor_loops": false},
-		"dahl-modified":          {"hunting": true, "presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "rate": true, "memory": true, "passive": true},
-		"m2":                     {"hunting": true, "presliding": true, "presliding_hysteresis": false, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "memory": true, "stick_slip": true},
-		"dahl":                   {"presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": false, "negative_viscous": false, "stiction": false, "memory": false, "stick_slip": false, "passive": true},
+		"seven-parameter": {"stick_slip_sliding": true, "hunting": false, "presliding": true, "presliding_hysteresis": false,
+			"coulomb": true, "viscous": true, "negative_viscous": true, "dwell": true, "memory": true, "stick_slip": true, "stiction": true},
+		"state-variable": {"presliding": false, "coulomb": true, "dwell": false, "memory": true},
+		"karnopp": {"stick_slip_sliding": false, "hunting": true, "presliding": false, "coulomb": true, "viscous": true,
+			"dwell": false, "rate": false, "memory": false, "stick_slip": true, "stiction": true},
+		"lugre": {"stick_slip_sliding": true, "hunting": true, "presliding": true, "presliding_hysteresis": true,
+			"coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "rate": true, "memory": true, "stick_slip": true,
+			"minor_loops": false},
+		"dahl-modified": {"hunting": true, "presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": true,
+			"negative_viscous": true, "dwell": false, "rate": true, "memory": true, "passive": true},
+		"m2": {"hunting": true, "presliding": true, "presliding_hysteresis": false, "coulomb": true, "viscous": true,
+			"negative_viscous": true, "dwell": false, "memory": true, "stick_slip": true},
+		"dahl": {"presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": false,
+			"negative_viscous": false, "stiction": false, "memory": false, "stick_slip": false, "passive": true},
 		"gms":                    {"presliding": true, "presliding_hysteresis": true, "minor_loops": true},
 		"leuven":                 {"presliding": true, "presliding_hysteresis": true, "minor_loops": true},
 		"viscous":                {"stick_slip": false, "stick_slip_sliding": false, "hunting": false},
 		"static-coulomb-viscous": {"stick_slip": true, "stick_slip_sliding": false, "hunting": true},
 		"stribeck-bo-pavelescu":  {"stick_slip": true, "stick_slip_sliding": true, "hunting": true},
-		"coulomb":                {"stick_slip_sliding": false, "hunting": false, "presliding": false, "coulomb": true, "viscous": false, "negative_viscous": false, "stiction": false, "dwell": false, "memory": false, "stick_slip": false},
+		"coulomb": {"stick_slip_sliding": false, "hunting": false, "presliding": false, "coulomb": true, "viscous": false,
+			"negative_viscous": false, "stiction": false, "dwell": false, "memory": false, "stick_slip": false},
 	} {
 		t.Run(law, func(t *testing.T) {
 			i := slices.Index(configs.LawNames(), law)
@@ -115,7 +123,8 @@ func TestLawsCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d lawJSON
-	if err := json.Unmarshal(out.Bytes(), &d); err != nil || len(d.Parameters) != 9 || d.Parameters[0].RotaryUnit != "N·m/rad" || len(d.Phenomena) < 10 {
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil || len(d.Parameters) != 9 || d.Parameters[0].RotaryUnit != "N·m/rad" ||
+		len(d.Phenomena) < 10 {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
@@ -189,7 +198,8 @@ of [hil identify](identify.md) that find its parameters out of a record.
 		for _, s := range d.States {
 			states = append(states, strings.TrimSpace(s.Name+" "+bracket(s.Unit)))
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | [%s] | %s | %s | %s |\n", d.Title, d.Name, d.Equations, d.Source, d.Input, strings.Join(states, ", "), d.Identify.Join(", "))
+		fmt.Fprintf(&b, "| %s | `%s` | %s | [%s] | %s | %s | %s |\n", d.Title, d.Name, d.Equations, d.Source, d.Input,
+			strings.Join(states, ", "), d.Identify.Join(", "))
 	}
 	for _, info := range laws {
 		d := describeLaw(info)

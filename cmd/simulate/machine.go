@@ -44,7 +44,8 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return err
 	}
 	if f.Events != "" || len(f.Laws) > 0 {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events and --law are not for a machine, which %s describes; it has -o, --plot and --animate", path))
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events and --law are not for a machine, which %s describes; it has -o, "+
+			"--plot and --animate", path))
 	}
 	cfg, warnings, err := configs.LoadMachine(path)
 	if err != nil {
@@ -128,7 +129,8 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration,
-		machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
+		machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: s.every(), Formulation: c.Formulation,
+			Reached: s.progress("integrator")}, keep)
 	if r := &s.result; r.StiffFrom == r.StiffFrom {
 		why := ""
 		if r.StiffReason != "" {
@@ -242,7 +244,8 @@ func (s *machineRun) measure() {
 			s.metrics = append(s.metrics, Metric{"partition_choices", "", float64(r.Choices)})
 		}
 	}
-	s.metrics = append(s.metrics, Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule}, Metric{"energy_error_relative", "", relative})
+	s.metrics = append(s.metrics, Metric{"kinetic_energy_max", "J", s.peak}, Metric{"energy_error", "J", joule},
+		Metric{"energy_error_relative", "", relative})
 }
 
 // doubts warns, and refuses a run that is not to be trusted.
@@ -274,7 +277,8 @@ func (s *machineRun) doubts() error {
 	// a leap into another way of moving changes velocities by their size times how far it is beyond the singular position, 2e-3 rad at least
 	if r := &s.result; r.Drift > max(1e-6, 1e2*s.cfg.Tolerance) || r.Kick > max(1e-5, 1e-4*s.speed, 1e4*s.cfg.Tolerance) {
 		bad = true
-		warn("a step had to be brought back to the constraints by %.2g (rad, m) and %.2g (rad/s, m/s): near a singular position the machine may have left its way; try another tolerance", r.Drift, r.Kick)
+		warn("a step had to be brought back to the constraints by %.2g (rad, m) and %.2g (rad/s, m/s): near a singular position the machine "+
+			"may have left its way; try another tolerance", r.Drift, r.Kick)
 	}
 	if s.result.Residual > 1e-8 {
 		bad = true
@@ -316,7 +320,8 @@ func (s *machineRun) bends(warn func(format string, a ...any)) {
 			}
 		}
 		if most > smallBending {
-			warn("%s bends by %.2g of its length at t = %.6g s: deformations are taken as small, and its tip would come nearer by about %.2g m, which is left out",
+			warn("%s bends by %.2g of its length at t = %.6g s: deformations are taken as small, and its tip would come nearer by about %.2g m, "+
+				"which is left out",
 				b.Name, most, s.columns[0].x[at], 0.6*most*most*b.Flexible.Length)
 		}
 	}
@@ -343,9 +348,11 @@ func (s *machineRun) text() string {
 		kept = ", constraints by " + s.cfg.Formulation
 	}
 	if s.fixedStep.step > 0 {
-		return fmt.Sprintf("%s in %s, %d bodies, fixed steps of %s, as a loop takes them", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), report.WithUnit(s.fixedStep.step, "s"))
+		return fmt.Sprintf("%s in %s, %d bodies, fixed steps of %s, as a loop takes them", filepath.Base(s.path),
+			report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), report.WithUnit(s.fixedStep.step, "s"))
 	}
-	return fmt.Sprintf("%s in %s, %d bodies, tolerance %.3g%s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), s.model.Model.Bodies(), s.cfg.Tolerance, kept)
+	return fmt.Sprintf("%s in %s, %d bodies, tolerance %.3g%s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"),
+		s.model.Model.Bodies(), s.cfg.Tolerance, kept)
 }
 
 func (s *machineRun) print(w io.Writer) {
@@ -360,7 +367,8 @@ func (s *machineRun) print(w io.Writer) {
 		for _, x := range c.x {
 			lo, hi = min(lo, x), max(hi, x)
 		}
-		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t %s\t\n", c.name, report.Clean(c.x[0]), report.Clean(c.x[len(c.x)-1]), report.Clean(lo), report.Clean(hi), c.unit)
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t %s\t\n", c.name, report.Clean(c.x[0]), report.Clean(c.x[len(c.x)-1]), report.Clean(lo),
+			report.Clean(hi), c.unit)
 	}
 	t.Flush()
 	fmt.Fprintln(w)

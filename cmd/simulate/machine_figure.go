@@ -35,7 +35,8 @@ func (s *machineRun) figure() *plot.Figure {
 			add(&right, "energy", "energy", "J", c)
 		case strings.HasPrefix(c.name, "at."):
 			add(&left, "places", "place", "m", c)
-		case dot >= 0 && (c.name[dot+1:] == "q" || c.unit == "m" || strings.HasPrefix(c.name[dot+1:], "q")) && (c.unit == "rad" || c.unit == "m" || c.unit == ""):
+		case dot >= 0 && (c.name[dot+1:] == "q" || c.unit == "m" || strings.HasPrefix(c.name[dot+1:], "q")) &&
+			(c.unit == "rad" || c.unit == "m" || c.unit == ""):
 			name := map[string]string{"rad": "angle", "m": "position", "": "quaternion"}[c.unit]
 			add(&left, name, name, c.unit, c)
 		case c.unit == "rad/s":

@@ -18,22 +18,32 @@ func TestForcesOnBodies(t *testing.T) {
 	const arm = "bodies: {arm: {parent: ground, joint: {kind: revolute}, mass: 2 kg, com: [0.4, 0, 0], inertia_z: 0.05}}"
 	const inertia = 0.05 + 2*0.4*0.4
 	slide := func(forces string) string {
-		return planeMachine("[0, 0, 0]", "bodies: {s: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], velocity: 0.5 m/s, friction: {law: coulomb, mu: 0.3}}, mass: 2 kg}}, forces: {"+forces+"}")
+		return planeMachine("[0, 0, 0]", "bodies: {s: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], velocity: 0.5 m/s, friction: "+
+			"{law: coulomb, mu: 0.3}}, mass: 2 kg}}, forces: {"+forces+"}")
 	}
 	for name, c := range map[string]struct {
 		text, column string
 		want         float64
 		of           string // "": a number; or the machine whose column it is
 	}{
-		"along the body":      {planeMachine("[0, 0, 0]", arm+", forces: {p: {on: arm, at: [0.7, 0, 0], along: [0, 2, 0], axes: body, force: 3 N}}"), "arm.q_rad", 3 * 0.7 / inertia / 2, ""},
-		"on a turned frame":   {planeMachine("[0, 0, 0]", arm+", frames: {tip: {body: arm, at: [0.7, 0, 0], turn: [0, 0, 90 deg]}}, forces: {p: {on: tip, along: [-1, 0, 0], axes: body, force: 3 N}}"), "arm.q_rad", -3 * 0.7 / inertia / 2, ""},
-		"a point of a frame":  {planeMachine("[0, 0, 0]", arm+", frames: {tip: {body: arm, at: [0.5, 0, 0]}}, forces: {p: {on: tip, at: [0.2, 0, 0], along: [0, 1, 0], axes: body, force: -3 N}}"), "arm.q_rad", -3 * 0.7 / inertia / 2, ""},
-		"a moment":            {planeMachine("[0, 0, 0]", arm+", forces: {p: {on: arm, at: [9, 0, 0], along: [0, 0, -1], torque: 0.5 N·m}}"), "arm.q_rad", -0.5 / inertia / 2, ""},
-		"a sine":              {planeMachine("[0, 0, 0]", arm+", forces: {p: {on: arm, at: [0.7, 0, 0], along: [0, 1, 0], axes: body, force: {kind: sine, amplitude: 3 N, frequency: 1 Hz, phase: 90 deg}}}"), "arm.v_rad_s", 0, ""},
-		"as gravity acts":     {planeMachine("[0, 0, 0]", arm+", forces: {p: {on: arm, at: [0.4, 0, 0], along: [0, -1, 0], force: 19.62 N}}"), "arm.q_rad", 0, planeMachine("[0, -9.81, 0]", arm)},
-		"a free body":         {planeMachine("[0, 0, 0]", "bodies: {b: {parent: ground, joint: {kind: free}, mass: 2 kg, inertia: [0.1, 0.1, 0.1]}}, forces: {p: {on: b, along: [0, 0, 1], force: 3 N}}"), "b.z_m", 0.75, ""},
-		"pressed on a slide":  {slide("p: {on: s, along: [0, 0, -1], force: 4 N}, q: {on: s, along: [1, 0, 0], force: 2 N}"), "s.v_m_s", 0.5 + (2-0.3*4)/2, ""},
-		"pressed on the loop": {planeMachine("[0, 0, 0]", fourBar+", forces: {p: {on: coupler, at: [0.15, 0, 0], along: [0, -1, 0], force: 14.715 N}}"), "crank.q_rad", 0, planeMachine("[0, -9.81, 0]", strings.NewReplacer("mass: 0 kg", "mass: 1.5 kg").Replace(fourBar))},
+		"along the body": {planeMachine("[0, 0, 0]", arm+", forces: {p: {on: arm, at: [0.7, 0, 0], along: [0, 2, 0], axes: body, "+
+			"force: 3 N}}"), "arm.q_rad", 3 * 0.7 / inertia / 2, ""},
+		"on a turned frame": {planeMachine("[0, 0, 0]", arm+", frames: {tip: {body: arm, at: [0.7, 0, 0], turn: [0, 0, 90 deg]}}, forces: "+
+			"{p: {on: tip, along: [-1, 0, 0], axes: body, force: 3 N}}"), "arm.q_rad", -3 * 0.7 / inertia / 2, ""},
+		"a point of a frame": {planeMachine("[0, 0, 0]", arm+", frames: {tip: {body: arm, at: [0.5, 0, 0]}}, forces: {p: {on: tip, at: [0.2, "+
+			"0, 0], along: [0, 1, 0], axes: body, force: -3 N}}"), "arm.q_rad", -3 * 0.7 / inertia / 2, ""},
+		"a moment": {planeMachine("[0, 0, 0]", arm+", forces: {p: {on: arm, at: [9, 0, 0], along: [0, 0, -1], torque: 0.5 N·m}}"),
+			"arm.q_rad", -0.5 / inertia / 2, ""},
+		"a sine": {planeMachine("[0, 0, 0]", arm+", forces: {p: {on: arm, at: [0.7, 0, 0], along: [0, 1, 0], axes: body, force: "+
+			"{kind: sine, amplitude: 3 N, frequency: 1 Hz, phase: 90 deg}}}"), "arm.v_rad_s", 0, ""},
+		"as gravity acts": {planeMachine("[0, 0, 0]", arm+", forces: {p: {on: arm, at: [0.4, 0, 0], along: [0, -1, 0], force: 19.62 N}}"),
+			"arm.q_rad", 0, planeMachine("[0, -9.81, 0]", arm)},
+		"a free body": {planeMachine("[0, 0, 0]", "bodies: {b: {parent: ground, joint: {kind: free}, mass: 2 kg, inertia: [0.1, 0.1, "+
+			"0.1]}}, forces: {p: {on: b, along: [0, 0, 1], force: 3 N}}"), "b.z_m", 0.75, ""},
+		"pressed on a slide": {slide("p: {on: s, along: [0, 0, -1], force: 4 N}, q: {on: s, along: [1, 0, 0], force: 2 N}"), "s.v_m_s",
+			0.5 + (2-0.3*4)/2, ""},
+		"pressed on the loop": {planeMachine("[0, 0, 0]", fourBar+", forces: {p: {on: coupler, at: [0.15, 0, 0], along: [0, -1, 0], force: "+
+			"14.715 N}}"), "crank.q_rad", 0, planeMachine("[0, -9.81, 0]", strings.NewReplacer("mass: 0 kg", "mass: 1.5 kg").Replace(fourBar))},
 	} {
 		if strings.Contains(c.text, "coupler") { // the same inertia, and gravity on the coupler alone
 			c.text = strings.NewReplacer("mass: 0 kg", "mass: 1.5 kg").Replace(c.text)
@@ -104,7 +114,8 @@ func TestForcesRefused(t *testing.T) {
 		"{on: arm, along: [1, 0, 0], force: 1 N·m}":           "N·m",
 		"{on: arm, along: [1, 0, 0], force: 1 N, axes: moon}": "world",
 	} {
-		_, _, stderr, err := simulateText(t, planeMachine("[0, 0, 0]", "bodies: {arm: {parent: ground, joint: {kind: revolute}, mass: 2 kg, com: [0.4, 0, 0]}}, forces: {p: "+force+"}"), Options{})
+		_, _, stderr, err := simulateText(t, planeMachine("[0, 0, 0]", "bodies: {arm: {parent: ground, joint: {kind: revolute}, mass: 2 kg, "+
+			"com: [0.4, 0, 0]}}, forces: {p: "+force+"}"), Options{})
 		if report.ExitCode(err) != report.Invalid || !strings.Contains(stderr, want) {
 			t.Errorf("%s: %v %s, want %q", force, err, stderr, want)
 		}

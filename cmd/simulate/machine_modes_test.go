@@ -40,22 +40,28 @@ func TestModesAgainstClosedForms(t *testing.T) {
 		poly  []float64 // of s
 		warns string
 	}{
-		"pendulum":           {pendulum(hang + "damping: 0.3 N·m·s/rad"), []float64{weight, 0.3, inertia}, ""},
-		"damped much":        {pendulum(hang + "damping: 20 N·m·s/rad"), []float64{weight, 20, inertia}, ""},
-		"upside down":        {pendulum("position: 1.5707963267948966 rad, damping: 0.3 N·m·s/rad"), []float64{-weight, 0.3, inertia}, "unstable"},
-		"with dry friction":  {pendulum(hang + "friction: {law: coulomb, Fc: 1 N·m}"), []float64{weight, 0, inertia}, "friction that sticks"},
-		"two masses":         {machineOf("bodies: {" + slide("a", "ground", 3, "stiffness: 500 N/m") + ", " + slide("b", "a", 2, "stiffness: 300 N/m") + "}"), []float64{500 * 300, 0, 500*2 + 300*5, 0, 6}, ""},
-		"two free masses":    {machineOf("bodies: {" + slide("a", "ground", 3, "position: 0") + ", " + slide("b", "a", 2, "stiffness: 300 N/m, damping: 4 N·s/m") + "}"), []float64{0, 0, 300 * 5, 4 * 5, 6}, ""},
-		"springs in between": {machineOf("bodies: {" + slide("a", "ground", 3, "stiffness: 500 N/m") + ", " + slide("b", "ground", 2, "position: 1 m") + "}, springs: {k: {a: a, b: b, stiffness: 300 N/m, length: 1 m}}"), []float64{500 * 300, 0, 500*2 + 300*5, 0, 6}, ""},
+		"pendulum":    {pendulum(hang + "damping: 0.3 N·m·s/rad"), []float64{weight, 0.3, inertia}, ""},
+		"damped much": {pendulum(hang + "damping: 20 N·m·s/rad"), []float64{weight, 20, inertia}, ""},
+		"upside down": {pendulum("position: 1.5707963267948966 rad, damping: 0.3 N·m·s/rad"), []float64{-weight, 0.3, inertia},
+			"unstable"},
+		"with dry friction": {pendulum(hang + "friction: {law: coulomb, Fc: 1 N·m}"), []float64{weight, 0, inertia}, "friction that sticks"},
+		"two masses": {machineOf("bodies: {" + slide("a", "ground", 3, "stiffness: 500 N/m") + ", " + slide("b", "a", 2,
+			"stiffness: 300 N/m") + "}"), []float64{500 * 300, 0, 500*2 + 300*5, 0, 6}, ""},
+		"two free masses": {machineOf("bodies: {" + slide("a", "ground", 3, "position: 0") + ", " + slide("b", "a", 2,
+			"stiffness: 300 N/m, damping: 4 N·s/m") + "}"), []float64{0, 0, 300 * 5, 4 * 5, 6}, ""},
+		"springs in between": {machineOf("bodies: {" + slide("a", "ground", 3, "stiffness: 500 N/m") + ", " + slide("b", "ground", 2,
+			"position: 1 m") + "}, springs: {k: {a: a, b: b, stiffness: 300 N/m, length: 1 m}}"), []float64{500 * 300, 0, 500*2 + 300*5, 0, 6}, ""},
 		"double pendulum": {machineOf(`bodies: {upper: {parent: ground, joint: {kind: revolute, position: -1.5 rad}, mass: 0.7 kg, com: [0.5, 0, 0]},
 			lower: {parent: upper, at: [0.5, 0, 0], joint: {kind: revolute}, mass: 0.7 kg, com: [0.5, 0, 0]}}`), []float64{2 * (g / 0.5) * (g / 0.5), 0, 4 * g / 0.5, 0, 1}, ""},
-		"point on a rod": {machineOf("bodies: {x: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 0.1 m}}, y: {parent: x, joint: {kind: prismatic, axis: [0, 1, 0], position: -0.7 m}, mass: 1.3 kg}}, " +
+		"point on a rod": {machineOf("bodies: {x: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 0.1 m}}, y: {parent: x, " +
+			"joint: {kind: prismatic, axis: [0, 1, 0], position: -0.7 m}, mass: 1.3 kg}}, " +
 			"loops: {rod: {kind: distance, a: ground, b: y, length: 0.71 m}}"), []float64{g / 0.71, 0, 1}, ""},
 		"motor with inductance": {machineOf(`bodies: {rotor: {parent: ground, joint: {kind: revolute, armature: 0.002 kg·m², damping: 0.01 N·m·s/rad}}},
 			motors: {m: {joint: rotor, kind: dc, R: 0.8 Ω, L: 3 mH, K: 0.12 N·m/A, voltage: 0 V}}`), []float64{0, 0.01*0.8 + 0.12*0.12, 0.002*0.8 + 0.01*0.003, 0.002 * 0.003}, ""},
 		"motor on a spring": {machineOf(`bodies: {rotor: {parent: ground, joint: {kind: revolute, armature: 0.002 kg·m², stiffness: 5 N·m/rad}}},
 			motors: {m: {joint: rotor, kind: dc, R: 0.8 Ω, L: 3 mH, K: 0.12 N·m/A, voltage: 6 V}}`), []float64{5 * 0.8, 5*0.003 + 0.12*0.12, 0.002 * 0.8, 0.002 * 0.003}, ""},
-		"controller": {machineOf("bodies: {" + slide("a", "ground", 2, "damping: 1 N·s/m") + "}, controllers: {p: {feedback: a.position, acts_on: a.effort, reference: 0 m, kp: 80 N/m, ki: 100 N/(m·s), kd: 6 N·s/m, limit: 1000 N}}"),
+		"controller": {machineOf("bodies: {" + slide("a", "ground", 2, "damping: 1 N·s/m") + "}, controllers: {p: {feedback: a.position, " +
+			"acts_on: a.effort, reference: 0 m, kp: 80 N/m, ki: 100 N/(m·s), kd: 6 N·s/m, limit: 1000 N}}"),
 			[]float64{100, 80, 7, 2}, ""},
 	} {
 		_, r, stderr, err := simulateText(t, c.text, Options{Modes: true})
@@ -134,13 +140,18 @@ func TestModesRefused(t *testing.T) {
 		code int
 		want string
 	}{
-		"no equilibrium":  {machineOf(fmt.Sprintf(free, ", effort: 3 N")), Options{}, report.Quality, "source at 0"},
-		"moving motion":   {machineOf(fmt.Sprintf(free, ", motion: {kind: sine, amplitude: 1 m, frequency: 1 Hz}")), Options{}, report.Quality, "moves at the start"},
-		"all held":        {machineOf(fmt.Sprintf(free, ", motion: {kind: constant, offset: 0 m}")), Options{}, report.Quality, "no degree of freedom"},
-		"sampled":         {machineOf(fmt.Sprintf(free, "") + ", controllers: {p: {feedback: a.position, acts_on: a.effort, reference: 0 m, kp: 80 N/m, limit: 1000 N, every: 1 ms}}"), Options{}, report.Quality, "samples"},
-		"controlled away": {machineOf(fmt.Sprintf(free, "") + ", controllers: {p: {feedback: a.position, acts_on: a.effort, reference: 1 m, kp: 80 N/m, limit: 1000 N}}"), Options{}, report.Quality, "does not rest"},
-		"with a step":     {machineOf(fmt.Sprintf(free, "")), Options{Step: "1ms"}, report.Usage, "no step"},
-		"no machine":      {"{version: 1, name: s, system: scene, duration: 1 s, engine: {step: 1 ms}, scene: {bodies: [{name: a, shape: disc, radius: 1 m, mass: 1 kg}], pairs: []}}", Options{}, report.Usage, "--modes is for a machine"},
+		"no equilibrium": {machineOf(fmt.Sprintf(free, ", effort: 3 N")), Options{}, report.Quality, "source at 0"},
+		"moving motion": {machineOf(fmt.Sprintf(free, ", motion: {kind: sine, amplitude: 1 m, frequency: 1 Hz}")), Options{}, report.Quality,
+			"moves at the start"},
+		"all held": {machineOf(fmt.Sprintf(free, ", motion: {kind: constant, offset: 0 m}")), Options{}, report.Quality,
+			"no degree of freedom"},
+		"sampled": {machineOf(fmt.Sprintf(free, "") + ", controllers: {p: {feedback: a.position, acts_on: a.effort, reference: 0 m, " +
+			"kp: 80 N/m, limit: 1000 N, every: 1 ms}}"), Options{}, report.Quality, "samples"},
+		"controlled away": {machineOf(fmt.Sprintf(free, "") + ", controllers: {p: {feedback: a.position, acts_on: a.effort, reference: 1 m, " +
+			"kp: 80 N/m, limit: 1000 N}}"), Options{}, report.Quality, "does not rest"},
+		"with a step": {machineOf(fmt.Sprintf(free, "")), Options{Step: "1ms"}, report.Usage, "no step"},
+		"no machine": {"{version: 1, name: s, system: scene, duration: 1 s, engine: {step: 1 ms}, scene: {bodies: [{name: a, shape: disc, " +
+			"radius: 1 m, mass: 1 kg}], pairs: []}}", Options{}, report.Usage, "--modes is for a machine"},
 	} {
 		f := c.f
 		f.Modes = true
@@ -151,7 +162,8 @@ func TestModesRefused(t *testing.T) {
 	}
 }
 
-// A position on which no force depends is called free: the value that is told of it is one of many. Those that gravity or springs hold are not.
+// A position on which no force depends is called free: the value that is told of it is one of many. Those that gravity or springs hold are
+// not.
 func TestModesSayWhatIsFree(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -160,8 +172,11 @@ func TestModesSayWhatIsFree(t *testing.T) {
 		"upright axis": {`{version: 1, name: m, duration: 1 s, machine: {gravity: [0, 0, -9.81], bodies: {
 			turn: {parent: ground, joint: {kind: revolute, axis: [0, 0, 1], position: 0.3 rad, damping: 0.1 N·m·s/rad}, mass: 1 kg, com: [0.1, 0, 0], inertia: [0.01, 0.01, 0.01]},
 			hangs: {parent: turn, at: [0.2, 0, 0], joint: {kind: revolute, axis: [0, 1, 0]}, mass: 1 kg, com: [0, 0, -0.3], inertia: [0.01, 0.01, 0.01]}}}}`, []string{"turn.q_rad"}},
-		"held by a spring": {machineOf("bodies: {a: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], stiffness: 1e-3 N/m}, mass: 1 kg}}"), nil},
-		"two on a spring":  {machineOf("bodies: {a: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0]}, mass: 1 kg}, b: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 1 m}, mass: 1 kg}}, springs: {k: {a: a, b: b, stiffness: 300 N/m, length: 1 m}}"), []string{"a.q_m", "b.q_m"}},
+		"held by a spring": {machineOf("bodies: {a: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], stiffness: 1e-3 N/m}, " +
+			"mass: 1 kg}}"), nil},
+		"two on a spring": {machineOf("bodies: {a: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0]}, mass: 1 kg}, b: {parent: " +
+			"ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 1 m}, mass: 1 kg}}, springs: {k: {a: a, b: b, stiffness: 300 N/m, " +
+			"length: 1 m}}"), []string{"a.q_m", "b.q_m"}},
 	} {
 		_, r, stderr, err := simulateText(t, c.text, Options{Modes: true})
 		if err != nil {

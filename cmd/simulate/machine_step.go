@@ -120,7 +120,8 @@ func (f *fixedSteps) doubts(missing float64, warn func(format string, a ...any))
 		warn("the steps miss %.2g of the largest energy: a shorter step may help", missing)
 	}
 	if f.difference > apart {
-		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: --step %.6gms differs by less than %g, unless the motion depends on rounding",
+		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: --step %.6gms differs by less than %g, unless the motion "+
+			"depends on rounding",
 			f.difference, f.signal, f.time, 1e3*shorterStep(f.step, apart/2/f.difference), apart)
 	}
 }

@@ -175,7 +175,8 @@ func TestPhaseOfSinesInFiles(t *testing.T) {
 	if got, want := last(table, "m.q_m"), pushed(1.5); math.Abs(got-want) > 1e-9 {
 		t.Errorf("effort: %.10g m, want %.10g", got, want)
 	}
-	if got, want := last(table, "led.q_m"), 0.2*math.Sin(w*end+phase); math.Abs(got-want) > 1e-9 || math.Abs(table["led.q_m"][0]-0.2*math.Sin(phase)) > 1e-12 {
+	if got, want := last(table, "led.q_m"), 0.2*math.Sin(w*end+phase); math.Abs(got-want) > 1e-9 ||
+		math.Abs(table["led.q_m"][0]-0.2*math.Sin(phase)) > 1e-12 {
 		t.Errorf("motion: %.10g m, want %.10g", got, want)
 	}
 	// the base shakes under a mass that a spring of 1e6 N/m, without friction, holds to it

@@ -262,7 +262,8 @@ func TestTop(t *testing.T) {
 	table, _ := runExample(t, "top.yaml")
 	for k, time := range table["time_s"] {
 		sin, cos := math.Sincos(5 * time)
-		for name, want := range map[string]float64{"at.tip.x_m": 0.1 * math.Sin(0.5) * cos, "at.tip.y_m": 0.1 * math.Sin(0.5) * sin, "at.tip.z_m": 0.1 * math.Cos(0.5)} {
+		for name, want := range map[string]float64{"at.tip.x_m": 0.1 * math.Sin(0.5) * cos, "at.tip.y_m": 0.1 * math.Sin(0.5) * sin,
+			"at.tip.z_m": 0.1 * math.Cos(0.5)} {
 			if got := table[name][k]; math.Abs(got-want) > 1e-8 {
 				t.Fatalf("t = %g s: %s %.10g, want %.10g", time, name, got, want)
 			}
@@ -286,8 +287,8 @@ func TestFourBar(t *testing.T) {
 	}
 }
 
-// The figure shows the machine at four times, its rods as long as they are; the page shows it moving. A top does not move in a plane: its page has three
-// coordinates of every end, the tip 0.1 m from the point.
+// The figure shows the machine at four times, its rods as long as they are; the page shows it moving. A top does not move in a plane: its
+// page has three coordinates of every end, the tip 0.1 m from the point.
 func TestMachinePicture(t *testing.T) {
 	dir := t.TempDir()
 	draw := func(name string) error {
@@ -356,7 +357,8 @@ func TestMachineStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := strings.NewReplacer("motion: {kind: ramp, offset: 0.3 rad, velocity: 20 rad/s}", "position: 0.3 rad",
-		"axis: [1, 0, 0], position: 0.39 m", "axis: [1, 0, 0], motion: {kind: ramp, offset: 0.39 m, velocity: 0.1 m/s}", "[crank], limit: 0.05", "[]").Replace(string(text))
+		"axis: [1, 0, 0], position: 0.39 m", "axis: [1, 0, 0], motion: {kind: ramp, offset: 0.39 m, velocity: 0.1 m/s}", "[crank], limit: 0.05",
+		"[]").Replace(string(text))
 	dir := t.TempDir()
 	path, out := filepath.Join(dir, "m.yaml"), filepath.Join(dir, "run.csv")
 	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
@@ -364,7 +366,8 @@ func TestMachineStops(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	err = Run(context.Background(), path, Options{OutputPath: out}, &stdout, &stderr)
-	if report.ExitCode(err) != report.Quality || !strings.Contains(err.Error(), "stopped at t = 0.") || !strings.Contains(err.Error(), "piston = 0.39999") && !strings.Contains(err.Error(), "piston = 0.4 m") {
+	if report.ExitCode(err) != report.Quality || !strings.Contains(err.Error(), "stopped at t = 0.") ||
+		!strings.Contains(err.Error(), "piston = 0.39999") && !strings.Contains(err.Error(), "piston = 0.4 m") {
 		t.Fatalf("%v, exit code %d", err, report.ExitCode(err))
 	}
 	if table, err := os.ReadFile(out); err != nil || bytes.Count(table, []byte("\n")) < 15 || bytes.Contains(table, []byte("NaN")) {
@@ -389,8 +392,8 @@ func machineText(t *testing.T, text string) (r machineResult, said string, err e
 	return r, stderr.String(), err
 }
 
-// A parallelogram of other lengths and masses turns over its flat positions at several tolerances: (2/3·mp + mb)·p²·θ″ = −g·p·(mp + mb)·cos θ (SciPy: DOP853, 1e-13), and
-// no run of it is doubted.
+// A parallelogram of other lengths and masses turns over its flat positions at several tolerances: (2/3·mp + mb)·p²·θ″ = −g·p·(mp + mb)·cos
+// θ (SciPy: DOP853, 1e-13), and no run of it is doubted.
 func TestOneFourBar(t *testing.T) {
 	for _, tolerance := range []string{"1e-8", "1e-10", "1e-11", "1e-10\nconstraints: ggl"} {
 		r, said, err := machineText(t, `
@@ -410,7 +413,8 @@ tolerance: `+tolerance)
 	}
 }
 
-// A four-bar of a watch: a hundredth of the lengths, a hundredth of the gravity's time scale, milligrams; by both formulations it is where the large one is at ten times the time.
+// A four-bar of a watch: a hundredth of the lengths, a hundredth of the gravity's time scale, milligrams; by both formulations it is where
+// the large one is at ten times the time.
 func TestWatchFourBar(t *testing.T) {
 	text := func(length, mass, velocity float64, duration, how string) string {
 		return fmt.Sprintf(`
@@ -457,7 +461,8 @@ machine:
 		math.Abs(r.FinalValues["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
 		t.Errorf("at rest: %v, %v J\n%s", err, r.FinalValues["potential_J"], said)
 	}
-	if r, said, err := machineText(t, arm+"tolerance: 1e-3\nduration: 60 s\n"); report.ExitCode(err) != report.Quality || !strings.Contains(said, "the energies miss") {
+	if r, said, err := machineText(t, arm+"tolerance: 1e-3\nduration: 60 s\n"); report.ExitCode(err) != report.Quality ||
+		!strings.Contains(said, "the energies miss") {
 		t.Errorf("coarse: %v, energies miss %g\n%s", err, r.Metrics["energy_error_relative"], said)
 	}
 }

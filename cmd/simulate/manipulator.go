@@ -43,7 +43,8 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 		return err
 	}
 	if len(f.Laws) > 0 || f.Motion != "" {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --law and --motion are not for a chain on a beam, which %s describes; it has -o, --plot, --animate and --events", path))
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --law and --motion are not for a chain on a beam, which %s describes; it "+
+			"has -o, --plot, --animate and --events", path))
 	}
 	cfg, warnings, err := configs.LoadManipulatorRun(path)
 	if err != nil {
@@ -188,12 +189,15 @@ func (s *manipulatorRun) tabulate() {
 	for i, j := range p.Joints {
 		if j.Drive != nil {
 			name := fmt.Sprintf("tau%d", i+1)
-			s.metrics = append(s.metrics, Metric{name + "_min", unit(i, "N"), slices.Min(s.of(name))}, Metric{name + "_max", unit(i, "N"), slices.Max(s.of(name))})
+			s.metrics = append(s.metrics, Metric{name + "_min", unit(i, "N"), slices.Min(s.of(name))},
+				Metric{name + "_max", unit(i, "N"), slices.Max(s.of(name))})
 		}
 	}
-	s.metrics = append(s.metrics, Metric{"borders", "", float64(counts[manipulator.Border])}, Metric{"dependent_changes", "", float64(counts[manipulator.Switch])})
+	s.metrics = append(s.metrics, Metric{"borders", "", float64(counts[manipulator.Border])},
+		Metric{"dependent_changes", "", float64(counts[manipulator.Switch])})
 	if p.Unilateral {
-		s.metrics = append(s.metrics, Metric{"openings", "", float64(counts[manipulator.Opens])}, Metric{"closings", "", float64(counts[manipulator.Closes])})
+		s.metrics = append(s.metrics, Metric{"openings", "", float64(counts[manipulator.Opens])},
+			Metric{"closings", "", float64(counts[manipulator.Closes])})
 	}
 	s.metrics = append(s.metrics, Metric{"steps", "", float64(s.runResult.Steps)}, Metric{"gap_max", "m", s.runResult.Phi})
 	if s.audited() {
@@ -232,7 +236,8 @@ func (s *manipulatorRun) doubts() {
 // text says how it was integrated.
 func (s *manipulatorRun) text() string {
 	m := s.cfg.Method
-	how := fmt.Sprintf("adaptive to %.0e, %s", m.Tolerance, map[string]string{"partition": "coordinates partitioned", "full": "all coordinates with the multiplier"}[m.Kind])
+	how := fmt.Sprintf("adaptive to %.0e, %s", m.Tolerance, map[string]string{"partition": "coordinates " +
+		"partitioned", "full": "all coordinates with the multiplier"}[m.Kind])
 	if m.Kind == configs.FixedStep {
 		how = "fixed steps of " + report.WithUnit(m.Step, "s")
 	}
@@ -346,7 +351,8 @@ type manipulatorResult struct {
 func (s *manipulatorRun) result(f Options) manipulatorResult {
 	out := manipulatorResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Method: s.cfg.Method.Kind, Duration: s.cfg.Duration,
 		Start:    s.runResult.Start.Q,
-		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{}, Events: s.events()}
+		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{},
+		Events: s.events()}
 	if s.leaveError != nil {
 		out.LeaveTime = &s.leaveError.T
 	}

@@ -45,7 +45,8 @@ func (s *manipulatorRun) figure() *plot.Figure {
 	right := []plot.Panel{over("deflection of nodes", "m", nodes...), over("contact force", "N", "lambda")}
 	for i, j := range s.model.Params().Joints {
 		if j.Drive != nil {
-			right = append(right, over(fmt.Sprintf("drive of joint %d", i+1), map[bool]string{true: "N·m", false: "N"}[j.Kind == manipulator.Revolute], fmt.Sprintf("tau%d", i+1)))
+			right = append(right, over(fmt.Sprintf("drive of joint %d", i+1),
+				map[bool]string{true: "N·m", false: "N"}[j.Kind == manipulator.Revolute], fmt.Sprintf("tau%d", i+1)))
 		}
 	}
 	if s.model.Params().Friction != nil {

@@ -65,7 +65,8 @@ func extremes(columns []column) (out []Metric) {
 		if c.name == "time" || len(c.x) == 0 {
 			continue
 		}
-		out = append(out, Metric{c.name + ".min", c.unit, slices.Min(c.x)}, Metric{c.name + ".max", c.unit, slices.Max(c.x)}, Metric{c.name + ".end", c.unit, c.x[len(c.x)-1]})
+		out = append(out, Metric{c.name + ".min", c.unit, slices.Min(c.x)}, Metric{c.name + ".max", c.unit, slices.Max(c.x)},
+			Metric{c.name + ".end", c.unit, c.x[len(c.x)-1]})
 	}
 	return out
 }

@@ -22,7 +22,8 @@ func (s *simulation) print(w io.Writer) {
 	if c.Name != "" {
 		fmt.Fprintln(w, report.Titled(c.Name, c.Description))
 	}
-	fmt.Fprintf(w, "%s, %s in %d steps of %s, %s; rest is below %s\n\n", s.plantText(), report.WithUnit(c.Duration, "s"), s.steps(), report.WithUnit(c.Step, "s"), c.Scheme, report.WithUnit(s.watch.Threshold, c.Unit("m/s")))
+	fmt.Fprintf(w, "%s, %s in %d steps of %s, %s; rest is below %s\n\n", s.plantText(), report.WithUnit(c.Duration, "s"), s.steps(),
+		report.WithUnit(c.Step, "s"), c.Scheme, report.WithUnit(s.watch.Threshold, c.Unit("m/s")))
 	if texts := s.sensorTexts(); len(texts) > 0 {
 		fmt.Fprintf(w, "the CSV is what sensors show, seed %d: %s; everything below is exact\n\n", c.Sensors.Seed, strings.Join(texts, "; "))
 	}
@@ -175,7 +176,8 @@ func (s *simulation) printEvents(w io.Writer, r *lawRun) {
 		if e.Kind == experiment.BreakAway {
 			force = "after a friction of"
 		}
-		fmt.Fprintf(w, "   %10.4f s   %-10s %-8s at %s, %s %s\n", e.T, e.Kind, way, prefixed(e.X, s.cfg.Unit("m")), force, prefixed(e.F, s.cfg.Unit("N")))
+		fmt.Fprintf(w, "   %10.4f s   %-10s %-8s at %s, %s %s\n", e.T, e.Kind, way, prefixed(e.X, s.cfg.Unit("m")), force,
+			prefixed(e.F, s.cfg.Unit("N")))
 	}
 }
 

@@ -75,7 +75,8 @@ func Scenario(ctx context.Context, name string, f ScenarioOptions, stdout, stder
 	}
 	if chosen == nil {
 		names := ScenarioNames()[1:]
-		return report.ExitWith(report.Usage, fmt.Errorf("scenario: %q is unknown, want all or one of %s%s", name, strings.Join(names, ", "), spelling.DidYouMean(name, names)))
+		return report.ExitWith(report.Usage, fmt.Errorf("scenario: %q is unknown, want all or one of %s%s", name, strings.Join(names, ", "),
+			spelling.DidYouMean(name, names)))
 	}
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("scenario: %w", err))
@@ -132,7 +133,8 @@ func (f *ScenarioOptions) check() error {
 	for _, q := range []struct {
 		name string
 		v    float64
-	}{{"step", f.C.Step}, {"mass", f.C.Mass}, {"spring", f.C.Spring}, {"pull", f.C.Pull}, {"swing", f.C.Swing}, {"omega", f.C.Omega}, {"ripple", f.C.Ripple}, {"push", f.C.Push}, {"jump", f.C.Jump}, {"kp", f.C.Kp}, {"ki", f.C.Ki}, {"kd", f.C.Kd}, {"move", f.C.Move}} {
+	}{{"step", f.C.Step}, {"mass", f.C.Mass}, {"spring", f.C.Spring}, {"pull", f.C.Pull}, {"swing", f.C.Swing}, {"omega", f.C.Omega},
+		{"ripple", f.C.Ripple}, {"push", f.C.Push}, {"jump", f.C.Jump}, {"kp", f.C.Kp}, {"ki", f.C.Ki}, {"kd", f.C.Kd}, {"move", f.C.Move}} {
 		if !(q.v > 0) || math.IsInf(q.v, 0) {
 			errs = append(errs, fmt.Errorf("--%s: %g, want > 0", q.name, q.v))
 		}
@@ -193,7 +195,8 @@ func lawsOfFile(path string, stderr io.Writer) ([]experiment.Subject, error) {
 		return nil, report.Refuse(stderr, err)
 	}
 	if cfg.Rotary() {
-		return nil, report.ExitWith(report.Invalid, fmt.Errorf("scenario: %s describes a rotary axis; the scenarios are those of a linear one: give the laws in N and m", path))
+		return nil, report.ExitWith(report.Invalid, fmt.Errorf("scenario: %s describes a rotary axis; the scenarios are those of a linear one: "+
+			"give the laws in N and m", path))
 	}
 	if cfg.Normal != nil {
 		fmt.Fprintf(stderr, "warning: %s: normal is not used: the scenarios have no normal load, a law takes its N0\n", path)
@@ -201,7 +204,8 @@ func lawsOfFile(path string, stderr io.Writer) ([]experiment.Subject, error) {
 	var all []experiment.Subject
 	for _, l := range cfg.Friction {
 		if l.NeedsNormal() {
-			return nil, report.ExitWith(report.Invalid, fmt.Errorf("scenario: %s: %s takes its level from the normal load, and the scenarios have none; give it as N0", path, l.Label))
+			return nil, report.ExitWith(report.Invalid, fmt.Errorf("scenario: %s: %s takes its level from the normal load, and the scenarios have "+
+				"none; give it as N0", path, l.Label))
 		}
 		info, _ := friction.Find(l.Name)
 		all = append(all, experiment.Subject{Name: l.Name, Label: l.Label, Law: l.Model, Force: info.Force})
@@ -254,12 +258,14 @@ func writeAll(dir string, files []resultFile, force bool) error {
 	if !force {
 		for _, f := range files {
 			if _, err := os.Lstat(filepath.Join(dir, f.name)); err == nil {
-				return report.ExitWith(report.Usage, fmt.Errorf("scenario: %s exists; --force writes over it, -o takes another directory", filepath.Join(dir, f.name)))
+				return report.ExitWith(report.Usage, fmt.Errorf("scenario: %s exists; --force writes over it, -o takes another directory",
+					filepath.Join(dir, f.name)))
 			}
 		}
 	}
 	for _, f := range files {
-		if err := report.WriteWhole(filepath.Join(dir, f.name), force, func(w io.Writer) error { _, err := w.Write(f.data); return err }); err != nil {
+		if err := report.WriteWhole(filepath.Join(dir, f.name), force,
+			func(w io.Writer) error { _, err := w.Write(f.data); return err }); err != nil {
 			return report.ExitWith(report.Unavailable, fmt.Errorf("scenario: %w", err))
 		}
 	}

@@ -48,7 +48,8 @@ func fileWord(label string) string {
 var notOfFiles = regexp.MustCompile(`[^a-z0-9.]+`)
 
 // scenarioFigures are the figures of every law, and one of all laws together for every scenario.
-func scenarioFigures(chosen []experiment.Scenario, subjects []experiment.Subject, outcomes []*experiment.Outcome, numbered bool) []namedFigure {
+func scenarioFigures(chosen []experiment.Scenario, subjects []experiment.Subject, outcomes []*experiment.Outcome,
+	numbered bool) []namedFigure {
 	figs := []namedFigure{{"steady-curve", steadyCurve(subjects)}}
 	if numbered {
 		figs[0].name = "fig-6.04-steady-curve"
@@ -163,7 +164,8 @@ func stickSlipViews(group []*experiment.Outcome) []view {
 	travel.Series = append(travel.Series, plot.Series{Label: "drawn end", X: o.Parts[0].Trace.T, Y: o.Parts[0].Trace.Input, Style: plot.Guide})
 	s := o.Parts[0].Spec
 	_, pull, _ := s.Input.At(0)
-	return []view{{note: fmt.Sprintf("%g kg on %g N/m, drawn at %g m/s, step %g ms", s.Mass, s.Spring, pull, 1e3*s.Step), columns: plot.Grid(1, force, travel)}}
+	return []view{{note: fmt.Sprintf("%g kg on %g N/m, drawn at %g m/s, step %g ms", s.Mass, s.Spring, pull, 1e3*s.Step),
+		columns: plot.Grid(1, force, travel)}}
 }
 
 func zeroCrossingViews(group []*experiment.Outcome) []view {
@@ -253,7 +255,8 @@ func huntingViews(group []*experiment.Outcome) []view {
 	}
 	s := group[0].Parts[1].Spec
 	k := s.Control.PID
-	return []view{{note: fmt.Sprintf("%g kg, kp %g N/m, ki %g N/(m·s), kd %g N·s/m, step %g ms", s.Mass, k.Kp, k.Ki, k.Kd, 1e3*s.Step), columns: plot.Grid(1, panels...)}}
+	return []view{{note: fmt.Sprintf("%g kg, kp %g N/m, ki %g N/(m·s), kd %g N·s/m, step %g ms", s.Mass, k.Kp, k.Ki, k.Kd, 1e3*s.Step),
+		columns: plot.Grid(1, panels...)}}
 }
 
 func stictionViews(group []*experiment.Outcome) []view {

@@ -18,7 +18,8 @@ import (
 
 // metricFiles are the table for people, for spreadsheets and for programs.
 func metricFiles(c experiment.Conditions, outcomes []*experiment.Outcome) []resultFile {
-	return []resultFile{{"metrics.md", metricsMarkdown(outcomes)}, {"metrics.csv", metricsCSV(outcomes)}, {"metrics.json", metricsJSON(c, outcomes)}}
+	return []resultFile{{"metrics.md", metricsMarkdown(outcomes)}, {"metrics.csv", metricsCSV(outcomes)},
+		{"metrics.json", metricsJSON(c, outcomes)}}
 }
 
 // table is the metrics of one scenario: a row for every metric, a column for every law.
@@ -151,7 +152,8 @@ func metricsJSON(c experiment.Conditions, outcomes []*experiment.Outcome) []byte
 		Conditions map[string]float64 `json:"conditions"`
 		Scheme     string             `json:"scheme"`
 		Outcomes   []outcome          `json:"outcomes"`
-	}{report.Version(), map[string]float64{"step_s": c.Step, "mass_kg": c.Mass, "spring_N_m": c.Spring, "pull_m_s": c.Pull, "swing_m_s": c.Swing,
+	}{report.Version(), map[string]float64{"step_s": c.Step, "mass_kg": c.Mass, "spring_N_m": c.Spring, "pull_m_s": c.Pull,
+		"swing_m_s":   c.Swing,
 		"omega_rad_s": c.Omega, "bias_m_s": c.Bias, "ripple_m_s": c.Ripple, "push_N": c.Push, "jump_m_s": c.Jump,
 		"kp_N_m": c.Kp, "ki_N_m_s": c.Ki, "kd_N_s_m": c.Kd, "move_m": c.Move}, c.Scheme.String(), nil}
 	for _, o := range outcomes {

@@ -59,13 +59,15 @@ type lawRun struct {
 func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
 	switch kind := configs.KindOf(path); {
 	case f.Modes && kind != configs.MachineFile:
-		return report.ExitWith(report.Usage, errors.New("simulate: --modes is for a machine of bodies, joints and motors: a file with the key machine"))
+		return report.ExitWith(report.Usage, errors.New("simulate: --modes is for a machine of bodies, joints and motors: a file with the key "+
+			"machine"))
 	case kind == configs.BallFile:
 		return RunBall(ctx, path, f, stdout, stderr)
 	case kind == configs.ManipulatorFile:
 		return RunManipulator(ctx, path, f, stdout, stderr)
 	case f.Motion != "":
-		return report.ExitWith(report.Usage, errors.New("simulate: --motion is for a ball in front of cameras, whose -o is what they see; here -o writes the motion"))
+		return report.ExitWith(report.Usage, errors.New("simulate: --motion is for a ball in front of cameras, whose -o is what they see; here "+
+			"-o writes the motion"))
 	case kind == configs.MachineFile:
 		return RunMachine(ctx, path, f, stdout, stderr)
 	case kind == configs.ContactFile:
@@ -81,7 +83,8 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return err
 	}
 	if f.Animate != "" || f.Events != "" {
-		return report.ExitWith(report.Usage, errors.New("simulate: --animate and --events are for bodies in contact; friction laws have --plot, and --json lists their events"))
+		return report.ExitWith(report.Usage, errors.New("simulate: --animate and --events are for bodies in contact; friction laws have "+
+			"--plot, and --json lists their events"))
 	}
 	cfg, warnings, err := configs.LoadSimulate(path)
 	if err != nil {
@@ -262,7 +265,8 @@ func (s *simulation) prepare() error {
 		if r.parts, r.limit, why, err = stepLimit(&spec); err != nil {
 			bad = append(bad, fmt.Errorf("%s: %w", l.Label, err))
 		} else if spec.Step > experiment.MaxParts*r.limit {
-			bad = append(bad, fmt.Errorf("%s: step: %g s would be divided into %.3g parts; want a step of at most %.3g s", l.Label, spec.Step, spec.Step/r.limit, experiment.MaxParts*r.limit))
+			bad = append(bad, fmt.Errorf("%s: step: %g s would be divided into %.3g parts; want a step of at most %.3g s", l.Label, spec.Step,
+				spec.Step/r.limit, experiment.MaxParts*r.limit))
 		} else if r.parts > 1 && !spec.Substep {
 			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: c.Scheme, Reason: why}
 			bad = append(bad, fmt.Errorf("%s: %w (over_limit: substep divides it into %d)", l.Label, e, r.parts))
@@ -334,7 +338,8 @@ func (s *simulation) stepFailure(r *lawRun) error {
 			state = fmt.Sprintf("; last kept state, at %.6g s%s", t.T[len(t.T)-1], state)
 		}
 	}
-	return fmt.Errorf("simulate: %s: at t = %.6g s the step has no finite result (position %.6g %s, velocity %.6g %s%s); nothing was written. A shorter --step or another scheme may help",
+	return fmt.Errorf("simulate: %s: at t = %.6g s the step has no finite result (position %.6g %s, velocity %.6g %s%s); nothing was "+
+		"written. A shorter --step or another scheme may help",
 		r.law.Label, e.T, e.X, s.cfg.Unit("m"), e.V, s.cfg.Unit("m/s"), state)
 }
 

@@ -115,9 +115,10 @@ func maxNodeDiff(a, b *manipulator.Result) (top float64) {
 }
 
 // beamStudy is hil study beam-figures.
-var beamStudy = single{name: beamName, takes: []string{"out", "plot", "json"}, draws: "figures 3a to 3c of the source", compute: func(ctx context.Context, _ Options) (singleResult, error) {
-	return beamFamily(ctx)
-}}
+var beamStudy = single{name: beamName, takes: []string{"out", "plot", "json"}, draws: "figures 3a to 3c of the source",
+	compute: func(ctx context.Context, _ Options) (singleResult, error) {
+		return beamFamily(ctx)
+	}}
 
 func (r *beamResult) setFigures(paths []string) { r.Files = paths }
 
@@ -169,12 +170,15 @@ func (r *beamResult) figures() (all []namedFigure, err error) {
 	add("fig-3a-slide", "The mechanism at 1 rad/s", slide)
 	add("fig-3b-node-3", "Deflection of node 3", b)
 	add("fig-3c-node-5", "Deflection of node 5", c)
-	lambda, torque := overTime("contact force", "N", func(s *sample) float64 { return s.Lambda }), overTime("torque of the drive", "N·m", func(s *sample) float64 { return s.Torque[0] })
+	lambda, torque := overTime("contact force", "N", func(s *sample) float64 { return s.Lambda }),
+		overTime("torque of the drive", "N·m", func(s *sample) float64 { return s.Torque[0] })
 	add("contact-force", "Contact force", lambda)
 	add("drive-torque", "Torque of the drive: the answer of the inverse problem", torque)
-	add("node-5-angle", "Deflection of node 5 over the angle of the drive", family("deflection of node 5", "m", plot.Axis{Name: "angle of the drive", Unit: "rad"}, angle, node(5)))
+	add("node-5-angle", "Deflection of node 5 over the angle of the drive",
+		family("deflection of node 5", "m", plot.Axis{Name: "angle of the drive", Unit: "rad"}, angle, node(5)))
 	titled := func(p plot.Panel, title string) plot.Panel { p.Title = title; return p }
 	all = append(all, namedFigure{"summary", &plot.Figure{Title: "A manipulator slides on an elastic beam", Note: note,
-		Columns: plot.Grid(2, titled(slide, "3a: at 1 rad/s"), titled(b, "3b: node 3"), titled(lambda, "contact force"), titled(c, "3c: node 5"))}})
+		Columns: plot.Grid(2, titled(slide, "3a: at 1 rad/s"), titled(b, "3b: node 3"), titled(lambda, "contact force"),
+			titled(c, "3c: node 5"))}})
 	return all, nil
 }

@@ -21,7 +21,8 @@ func TestBeamDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString("| speed, rad/s | tip leaves, s | beam pulls from, s | node 3, mm | node 5, mm | contact force, N | torque of the drive, N·m |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| speed, rad/s | tip leaves, s | beam pulls from, s | node 3, mm | node 5, mm | contact force, N | torque of the drive, " +
+		"N·m |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range r.Speeds {
 		fmt.Fprintf(&b, "| %g | %s | %s | %.4f | %.4f | %.4f | %.3f to %.3f |\n", s.Rate, report.OrDash("%.7f", s.LeaveTime),
 			report.OrDash("%.4f", s.Pulls), 1e3*s.W3, 1e3*s.W5, s.Lambda, s.TauMin, s.TauMax)
@@ -65,7 +66,8 @@ func TestBeamFigures(t *testing.T) {
 			t.Errorf("no %s in %v", n, names)
 		}
 	}
-	err = Run(context.Background(), func() bool { return false }, beamName, Options{Changed: func(n string) bool { return n == "runs" }}, &bytes.Buffer{}, &bytes.Buffer{})
+	err = Run(context.Background(), func() bool { return false }, beamName, Options{Changed: func(n string) bool { return n == "runs" }},
+		&bytes.Buffer{}, &bytes.Buffer{})
 	if report.ExitCode(err) != report.Usage {
 		t.Errorf("--runs: %v", err)
 	}

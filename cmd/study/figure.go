@@ -45,7 +45,8 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 	default:
 		x, ux := s.axis(f.X)
 		y, uy := s.axis(f.Y)
-		p = plot.Panel{X: plot.Axis{Name: spoken(f.X), Unit: ux, Log: f.LogX}, Y: plot.Axis{Name: spoken(f.Y), Unit: uy, Log: f.LogY, Zero: !f.LogY && showsZero(y)}}
+		p = plot.Panel{X: plot.Axis{Name: spoken(f.X), Unit: ux, Log: f.LogX},
+			Y: plot.Axis{Name: spoken(f.Y), Unit: uy, Log: f.LogY, Zero: !f.LogY && showsZero(y)}}
 		if words := s.wordsOf(f.X); len(words) > 0 && !f.LogX {
 			x = slices.Clone(x)
 			for i := range x {

@@ -42,15 +42,18 @@ func resultMetrics(r *fits.Result) []study.Metric {
 		validation = or(r.Validation.Fit.Percent)
 	}
 	out := []study.Metric{
-		{Name: "fit_percent", Unit: "%", Value: or(r.Explained())}, {Name: fitRMS, Unit: r.Fit.Unit, Value: r.Fit.RMS}, {Name: "loss", Value: r.Fit.Loss},
-		{Name: fitAICc, Value: or(r.Fit.AICc)}, {Name: "validation_fit_percent", Unit: "%", Value: validation}, {Name: "rows", Value: float64(r.Fit.Rows)}, {Name: "free_parameters", Value: float64(r.Fit.Params)},
+		{Name: "fit_percent", Unit: "%", Value: or(r.Explained())}, {Name: fitRMS, Unit: r.Fit.Unit, Value: r.Fit.RMS},
+		{Name: "loss", Value: r.Fit.Loss},
+		{Name: fitAICc, Value: or(r.Fit.AICc)}, {Name: "validation_fit_percent", Unit: "%", Value: validation},
+		{Name: "rows", Value: float64(r.Fit.Rows)}, {Name: "free_parameters", Value: float64(r.Fit.Params)},
 	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if p.Fixed || p.State() {
 			continue
 		}
-		out = append(out, study.Metric{Name: p.Name, Unit: p.Unit, Value: p.Value}, study.Metric{Name: p.Name + ".error", Unit: p.Unit, Value: or(p.Error)})
+		out = append(out, study.Metric{Name: p.Name, Unit: p.Unit, Value: p.Value},
+			study.Metric{Name: p.Name + ".error", Unit: p.Unit, Value: or(p.Error)})
 	}
 	out = append(out, study.Metric{Name: fitVerdict, Text: string(r.Verdict), Value: math.NaN()})
 	if r.Verdict != fits.Identified && len(r.Reasons) > 0 {

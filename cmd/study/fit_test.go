@@ -105,7 +105,8 @@ func sliders(t *testing.T, method, study string) string {
 	for k, name := range []string{"a", "b", "c", "d"} {
 		slider(t, filepath.Join(dir, name+".csv"), float64(k))
 	}
-	for name, text := range map[string]string{"fit.yaml": strings.Replace(sliderFit, "METHOD", method, 1), "study.yaml": "version: 1\nname: s\nbase: fit.yaml\n" + study} {
+	for name, text := range map[string]string{"fit.yaml": strings.Replace(sliderFit, "METHOD", method, 1),
+		"study.yaml": "version: 1\nname: s\nbase: fit.yaml\n" + study} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -147,18 +148,23 @@ func TestBootstrapOfRecordings(t *testing.T) {
 
 // Laws side by side over two recordings together, and many starts that end in one place.
 func TestLawsAndStarts(t *testing.T) {
-	const lm = "method: [lm]\nmodel: {law: coulomb, terms: [viscous], initial: rest, output: position, drive: force}\nparameters: {M: {start: 1.5, min: 0.5, max: 8}, Fc: {start: 2, min: 0.1, max: 10}, Fv: {start: 3, min: 0.1, max: 20}}\nlm: {draws: 0}"
-	table, sum := results(t, sliders(t, lm, "records: \"[ab].csv\"\nset: {parameters: {M: {start: 1.5, min: 0.5, max: 8}}}\nvary: [{path: model.law, name: law, values: [coulomb, viscous]}]\ndesign: {kind: grid}\nmax_failed: 100 %\n"))
-	if sum.Fits == nil || len(sum.Fits.Models) != 2 || sum.Fits.Models[0].Value != "coulomb" || sum.Fits.Models[0].Wins != 1 || !strings.Contains(sum.Fits.Headline, "law = coulomb describes the recordings best") {
+	const lm = "method: [lm]\nmodel: {law: coulomb, terms: [viscous], initial: rest, output: position, drive: force}\nparameters: {M: " +
+		"{start: 1.5, min: 0.5, max: 8}, Fc: {start: 2, min: 0.1, max: 10}, Fv: {start: 3, min: 0.1, max: 20}}\nlm: {draws: 0}"
+	table, sum := results(t, sliders(t, lm, "records: \"[ab].csv\"\nset: {parameters: {M: {start: 1.5, min: 0.5, max: 8}}}\nvary: [{path: "+
+		"model.law, name: law, values: [coulomb, viscous]}]\ndesign: {kind: grid}\nmax_failed: 100 %\n"))
+	if sum.Fits == nil || len(sum.Fits.Models) != 2 || sum.Fits.Models[0].Value != "coulomb" || sum.Fits.Models[0].Wins != 1 ||
+		!strings.Contains(sum.Fits.Headline, "law = coulomb describes the recordings best") {
 		t.Errorf("%+v\n%v", sum.Fits, table)
 	}
 	// spans of a recording and filters are no models: AICc does not compare them
 	for _, factor := range []string{"{path: data.span, values: [[0 s, 1 s], [0 s, 3 s]]}", "{path: data.file, values: [a.csv, b.csv]}"} {
-		if _, sum := results(t, sliders(t, lm, "vary: ["+factor+"]\ndesign: {kind: grid}\n")); sum.Fits == nil || len(sum.Fits.Models) != 0 || !strings.Contains(sum.Fits.Headline, "the best of 2 fits is run ") {
+		if _, sum := results(t, sliders(t, lm, "vary: ["+factor+"]\ndesign: {kind: grid}\n")); sum.Fits == nil || len(sum.Fits.Models) != 0 ||
+			!strings.Contains(sum.Fits.Headline, "the best of 2 fits is run ") {
 			t.Errorf("%s: %+v", factor, sum.Fits)
 		}
 	}
-	table, sum = results(t, sliders(t, lm, "vary: [{path: parameters.M.start, name: M0, range: [1 kg, 4 kg]}, {path: parameters.Fc.start, range: [1 N, 6 N]}]\ndesign: {kind: sobol, runs: 4}\n"))
+	table, sum = results(t, sliders(t, lm, "vary: [{path: parameters.M.start, name: M0, range: [1 kg, 4 kg]}, {path: parameters.Fc.start, "+
+		"range: [1 N, 6 N]}]\ndesign: {kind: sobol, runs: 4}\n"))
 	if sum.Fits == nil || sum.Fits.SameOptimum < 3 {
 		t.Errorf("%+v\n%v", sum.Fits, table)
 	}
@@ -183,7 +189,8 @@ machine:
 duration: 3 s
 outputs: {every: 1 ms}
 `)
-	table, _ := results(t, write("study.yaml", "version: 1\nname: s\nbase: pendulum.yaml\nvary: [{path: machine.bodies.bob.mass, name: mass, values: [1 kg, 2 kg, 5 kg]}]\ndesign: {kind: list}\n"))
+	table, _ := results(t, write("study.yaml", "version: 1\nname: s\nbase: pendulum.yaml\nvary: [{path: machine.bodies.bob.mass, name: "+
+		"mass, values: [1 kg, 2 kg, 5 kg]}]\ndesign: {kind: list}\n"))
 	speed := ""
 	for name := range table {
 		if strings.Contains(name, "bob") && strings.Contains(name, ".max") && strings.HasSuffix(name, "rad_s") {
@@ -202,7 +209,8 @@ outputs: {every: 1 ms}
 
 // A factor of words has its words on the axis; an axis reaches down to zero only where the spread of the values is not lost by that.
 func TestFigureOfWords(t *testing.T) {
-	s, _, err := load(sliders(t, "method: [regress]", "vary: [{path: data.file, name: log, values: [b.csv, a.csv, d.csv]}]\ndesign: {kind: list}\nfigures: [{name: f, kind: scatter, x: log, y: M}]\n"), nil)
+	s, _, err := load(sliders(t, "method: [regress]", "vary: [{path: data.file, name: log, values: [b.csv, a.csv, d.csv]}]\ndesign: {kind: "+
+		"list}\nfigures: [{name: f, kind: scatter, x: log, y: M}]\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +227,8 @@ func TestFigureOfWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := fig.Columns[0].Panels[0]
-		if got := fmt.Sprint(p.X.Names, p.Series[0].X, p.Y.Zero); got != fmt.Sprint([]string{"b.csv", "a.csv", "d.csv"}, []float64{1, 2, 3}, c.zero) || fig.Title != "f" {
+		if got := fmt.Sprint(p.X.Names, p.Series[0].X, p.Y.Zero); got != fmt.Sprint([]string{"b.csv", "a.csv", "d.csv"}, []float64{1, 2, 3},
+			c.zero) || fig.Title != "f" {
 			t.Errorf("%v: %s, %q", c.masses, got, fig.Title)
 		}
 	}

@@ -45,7 +45,8 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 	q := newQueue(s.folder, dir, o.Sbatch, o.AtOnce)
 	fail := func(err error) error {
 		if interrupted() {
-			return report.ExitWith(report.Interrupted, fmt.Errorf("study run: no longer followed; tasks in the queue go on. %s follows them again; this ends them: %s", again, q.scancel()))
+			return report.ExitWith(report.Interrupted, fmt.Errorf("study run: no longer followed; tasks in the queue go on. %s follows them "+
+				"again; this ends them: %s", again, q.scancel()))
 		}
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %w; the same command goes on: %s", err, again))
 	}
@@ -59,7 +60,8 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 	}
 	queued, jobs, _, _, err := q.waiting(ctx)
 	if errors.Is(err, exec.ErrNotFound) {
-		return report.ExitWith(report.Unavailable, errors.New("study run: there is no squeue here; --executor slurm works where jobs are submitted"))
+		return report.ExitWith(report.Unavailable, errors.New("study run: there is no squeue here; --executor slurm works where jobs are "+
+			"submitted"))
 	}
 	if err != nil {
 		return fail(err)
@@ -88,7 +90,8 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 // timeLimit is the option of sbatch for the time that a task may take, ten times what a trial of the first run says, where nobody chose
 // one, but no more than run_time_limit gives its runs. None, where there is no such limit and the trial does not end soon.
 func (s *parameterStudy) timeLimit(ctx context.Context, tasks []int, chosen []string, stderr io.Writer) []string {
-	if slices.ContainsFunc(chosen, func(o string) bool { return strings.HasPrefix(o, "--time=") || strings.HasPrefix(o, "-t") }) || s.islands() {
+	if slices.ContainsFunc(chosen, func(o string) bool { return strings.HasPrefix(o, "--time=") || strings.HasPrefix(o, "-t") }) ||
+		s.islands() {
 		return nil
 	}
 	runs := 0
@@ -236,7 +239,8 @@ func (f *follower) ask(ctx context.Context) error {
 		}
 	}
 	if len(once) > 0 {
-		fmt.Fprintf(f.stderr, "the tasks %s have left the queue without a result and are submitted once more: %s\n", ranges(once), strings.ToLower(state[once[0]]))
+		fmt.Fprintf(f.stderr, "the tasks %s have left the queue without a result and are submitted once more: %s\n", ranges(once),
+			strings.ToLower(state[once[0]]))
 		return f.submit(ctx, slices.Sorted(slices.Values(append(once, f.unsubmitted...))), jobs)
 	}
 	if len(f.endStates) >= len(f.openTasks) {

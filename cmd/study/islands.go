@@ -18,8 +18,8 @@ import (
 	"hilrig/identify/fit"
 )
 
-// An evolution on islands is a study whose runs are the rounds of its islands: round 0 of all islands first, then round 1 and so on, each a task that begins from
-// the states of the round before. The last run takes all islands and does what comes after the evolution.
+// An evolution on islands is a study whose runs are the rounds of its islands: round 0 of all islands first, then round 1 and so on, each a
+// task that begins from the states of the round before. The last run takes all islands and does what comes after the evolution.
 
 // Names of results of a round.
 const (
@@ -85,7 +85,8 @@ func (s *parameterStudy) round(ctx context.Context, data []byte, run int) (o stu
 		return o, err
 	}
 	o.State = end.State
-	o.Metrics = []study.Metric{{Name: "round", Value: float64(round)}, {Name: "island", Value: float64(island)}, {Name: "generation", Value: float64(end.Generation)},
+	o.Metrics = []study.Metric{{Name: "round", Value: float64(round)}, {Name: "island", Value: float64(island)},
+		{Name: "generation", Value: float64(end.Generation)},
 		{Name: islandRuns, Value: float64(end.Simulations)}, {Name: islandRMS, Unit: end.Unit, Value: end.RMS}}
 	for _, p := range end.BestMember {
 		if !fit.IsState(p.Name) {

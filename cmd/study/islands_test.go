@@ -20,7 +20,8 @@ import (
 	"hilrig/engine/study"
 )
 
-const evolving = "method: [aep, lm]\nmodel: {law: coulomb, terms: [viscous], initial: rest, output: position, drive: force}\naep: {members: 8, migrate: 3}\nseed: 5\n"
+const evolving = "method: [aep, lm]\nmodel: {law: coulomb, terms: [viscous], initial: rest, output: position, drive: force}\naep: " +
+	"{members: 8, migrate: 3}\nseed: 5\n"
 
 // filesOf are all files of a folder by name.
 func filesOf(t *testing.T, dir string) map[string]string {
@@ -52,13 +53,15 @@ func same(t *testing.T, name string, got, want map[string]string) {
 	}
 }
 
-// An evolution on islands as a study is that of hil identify on as many islands, to the last bit, for any number of workers and task by task in any order; the
-// mass that went into the recording comes out.
+// An evolution on islands as a study is that of hil identify on as many islands, to the last bit, for any number of workers and task by
+// task in any order; the mass that went into the recording comes out.
 func TestIslandsAreTheEvolution(t *testing.T) {
-	file := sliders(t, evolving, "design: {kind: islands, islands: 3, rounds: 4}\nfigures: [{name: descent, kind: scatter, x: generation, y: best_rms, log_y: true}]\n")
+	file := sliders(t, evolving, "design: {kind: islands, islands: 3, rounds: 4}\nfigures: [{name: descent, kind: scatter, x: generation, "+
+		"y: best_rms, log_y: true}]\n")
 	dir := filepath.Dir(file)
 	no := func() bool { return false }
-	ask := func(verb func(ctx context.Context, was func() bool, arg string, f Options, out, errs io.Writer) error, arg string, f Options) (string, error) {
+	ask := func(verb func(ctx context.Context, was func() bool, arg string, f Options, out, errs io.Writer) error, arg string,
+		f Options) (string, error) {
 		var out, errs bytes.Buffer
 		if f.Changed == nil {
 			f.Changed = func(string) bool { return false }
@@ -103,7 +106,8 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 			t.Fatalf("%v\n%s", err, said)
 		}
 		if len(done) == 8 {
-			if said, err := ask(Collect, each, Options{Partial: true}); report.ExitCode(err) != report.OK || !strings.Contains(said, "the evolution has no result: not done yet") {
+			if said, err := ask(Collect, each, Options{Partial: true}); report.ExitCode(err) != report.OK ||
+				!strings.Contains(said, "the evolution has no result: not done yet") {
 				t.Errorf("partial: %v\n%s", err, said)
 			}
 		}
@@ -131,10 +135,12 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 	}
 	for _, task := range []int{1, 7, 15} { // of the first round, of a later one, and what comes after the evolution
 		spoil(task)
-		if said, err := ask(Collect, each, Options{}); report.ExitCode(err) != report.Invalid || !strings.Contains(err.Error(), fmt.Sprintf("missing are the tasks %d.", task)) {
+		if said, err := ask(Collect, each, Options{}); report.ExitCode(err) != report.Invalid ||
+			!strings.Contains(err.Error(), fmt.Sprintf("missing are the tasks %d.", task)) {
 			t.Errorf("task %d damaged: %v\n%s", task, err, said)
 		}
-		if said, err := ask(RunTasks, each, Options{Executor: "local", Workers: 2}); err != nil || !strings.Contains(said, fmt.Sprintf("the files of the tasks %d cannot be read", task)) {
+		if said, err := ask(RunTasks, each, Options{Executor: "local", Workers: 2}); err != nil ||
+			!strings.Contains(said, fmt.Sprintf("the files of the tasks %d cannot be read", task)) {
 			t.Errorf("task %d damaged: %v\n%s", task, err, said)
 		}
 		same(t, fmt.Sprintf("task %d damaged", task), filesOf(t, each), want)
@@ -145,7 +151,8 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 		_, err := ask(Task, each, Options{Index: k, Changed: func(name string) bool { return name == "index" }})
 		return err
 	}
-	if err := byIndex(4); report.ExitCode(err) != report.Unavailable || !strings.Contains(err.Error(), "begins from the tasks 1, which are not done") {
+	if err := byIndex(4); report.ExitCode(err) != report.Unavailable || !strings.Contains(err.Error(), "begins from the tasks 1, which are "+
+		"not done") {
 		t.Errorf("too early: %v", err)
 	}
 	if err := errors.Join(byIndex(1), byIndex(4)); err != nil {
@@ -159,7 +166,8 @@ func TestIslandsAreTheEvolution(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "whole.yaml")
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), "migrate: 3", "migrate: 3, islands: 3, generations: 13", 1)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), "migrate: 3", "migrate: 3, islands: 3, generations: 13", 1)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	cfg, err := configs.LoadIdentify(path)
@@ -228,7 +236,8 @@ func TestIslandFails(t *testing.T) {
 	}
 	f := Options{Format: "csv", Changed: func(string) bool { return false }}
 	err = s.collect(context.Background(), func() bool { return false }, f, sitting{Folder: s.dir}, "again", &out)
-	if report.ExitCode(err) != report.Quality || !strings.Contains(out.String(), "7 runs failed") || !strings.Contains(out.String(), "which it begins from, failed") || !strings.Contains(out.String(), "run 0: a.csv: ") {
+	if report.ExitCode(err) != report.Quality || !strings.Contains(out.String(), "7 runs failed") ||
+		!strings.Contains(out.String(), "which it begins from, failed") || !strings.Contains(out.String(), "run 0: a.csv: ") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -78,7 +78,8 @@ func TestRunTimeLimit(t *testing.T) {
 		t.Errorf("failures %v", f)
 	}
 	// without a limit it is one of those that count
-	rows, _, err = studyRows(t, "version: 1\nname: slow\n"+slowBase+"vary: [{path: duration, values: [50 ms, 80 ms]}]\ndesign: {kind: grid}\nrun_time_limit: 0 s\n")
+	rows, _, err = studyRows(t, "version: 1\nname: slow\n"+slowBase+"vary: [{path: duration, values: [50 ms, 80 ms]}]\ndesign: {kind: "+
+		"grid}\nrun_time_limit: 0 s\n")
 	if err != nil || len(rows) != 2 || rows[0]["failed"]+rows[1]["failed"] != "" {
 		t.Error(err, rows)
 	}

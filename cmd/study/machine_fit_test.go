@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// rotorFiles are a folder with a rotor of 0.02 kg·m² and 0.05 N·m·s/rad, and two recordings of it: one of its answer to a torque that is held between samples,
-// in closed form, and one of a motion of two sines with the torque that it takes.
+// rotorFiles are a folder with a rotor of 0.02 kg·m² and 0.05 N·m·s/rad, and two recordings of it: one of its answer to a torque that is
+// held between samples, in closed form, and one of a motion of two sines with the torque that it takes.
 func rotorFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	const inertia, damping, dt = 0.02, 0.05, 5e-3
@@ -45,8 +45,9 @@ duration: 1 s
 	return filepath.Join(dir, "study.yaml")
 }
 
-// A fit of the response of a machine, and one of its torques, as the base of a study: each run gives what went into the recording, whatever is varied (the
-// torques that over the armature of the file, 0.01 kg·m², and with a body without mass), and the manifest knows the file of the machine.
+// A fit of the response of a machine, and one of its torques, as the base of a study: each run gives what went into the recording, whatever
+// is varied (the torques that over the armature of the file, 0.01 kg·m², and with a body without mass), and the manifest knows the file of
+// the machine.
 func TestStudyOfMachineFits(t *testing.T) {
 	for name, c := range map[string]struct {
 		fit, vary, inertia, damping string
@@ -69,13 +70,15 @@ data: {file: smooth.csv, time: {name: t, unit: s}, joints: {rotor: {position: {n
 terms: [inertia, viscous]
 `, `{path: filter.cutoff, range: [10 Hz, 20 Hz], levels: 2}`, "rotor.izz_kgm2", "rotor.Fv_Nms_rad", 0.01},
 	} {
-		file := rotorFiles(t, map[string]string{"fit.yaml": c.fit, "study.yaml": "version: 1\nname: s\nbase: fit.yaml\nvary: [" + c.vary + "]\ndesign: {kind: grid}\n"})
+		file := rotorFiles(t, map[string]string{"fit.yaml": c.fit, "study.yaml": "version: 1\nname: s\nbase: " +
+			"fit.yaml\nvary: [" + c.vary + "]\ndesign: {kind: grid}\n"})
 		table, sum := results(t, file)
 		if len(table["run"]) != 2 || len(table[c.inertia]) != 2 {
 			t.Fatalf("%s: %v", name, table)
 		}
 		for i := range 2 {
-			if j, b := numberOf(t, table[c.inertia][i]), numberOf(t, table[c.damping][i]); math.Abs(j/c.want-1) > 1e-3 || math.Abs(b/0.05-1) > 1e-2 || table[fitVerdict][i] == "rejected" {
+			if j, b := numberOf(t, table[c.inertia][i]), numberOf(t, table[c.damping][i]); math.Abs(j/c.want-1) > 1e-3 ||
+				math.Abs(b/0.05-1) > 1e-2 || table[fitVerdict][i] == "rejected" {
 				t.Errorf("%s, run %d: %g kg·m², %g N·m·s/rad, %s %s", name, i, j, b, table[fitVerdict][i], table[fitReason])
 			}
 		}

@@ -304,7 +304,8 @@ func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error 
 	case err != nil:
 		return err
 	case len(p.OpenTasks) > 0:
-		return &study.Foreign{Path: path, Why: fmt.Sprintf("%s. %d of %d tasks are still to be done", program, len(p.OpenTasks), len(s.folder.Manifest.Tasks))}
+		return &study.Foreign{Path: path, Why: fmt.Sprintf("%s. %d of %d tasks are still to be done", program, len(p.OpenTasks),
+			len(s.folder.Manifest.Tasks))}
 	}
 	fmt.Fprintf(stderr, "warning: %s: %s; all runs are from then\n", path, program)
 	return nil
@@ -312,9 +313,11 @@ func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error 
 
 // begin writes the manifest of a new folder.
 func (s *parameterStudy) begin(m *study.Manifest) error {
-	for _, name := range slices.DeleteFunc([]string{"results.csv", "results.parquet", "summary.json"}, func(string) bool { return s.replacesStudy }) {
+	for _, name := range slices.DeleteFunc([]string{"results.csv", "results.parquet", "summary.json"},
+		func(string) bool { return s.replacesStudy }) {
 		if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
-			return report.ExitWith(report.Usage, fmt.Errorf("study: %s is there without a %s: it is not of this study; name another folder with --out", filepath.Join(s.dir, name), study.ManifestName))
+			return report.ExitWith(report.Usage, fmt.Errorf("study: %s is there without a %s: it is not of this study; name another folder "+
+				"with --out", filepath.Join(s.dir, name), study.ManifestName))
 		}
 	}
 	err := os.MkdirAll(s.dir, 0o755)

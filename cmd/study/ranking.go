@@ -216,7 +216,8 @@ func (f *fitSummary) print(w io.Writer) {
 		t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(t, "%-24s\tfits\tfailed\tfit %%\tΔAICc\tbest of\tidentified\tweakly\trejected\t\n", f.Models[0].Factor)
 		for _, m := range f.Models {
-			fmt.Fprintf(t, "%-24s\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t\n", m.Value, m.Runs, m.Failed, report.OrDash("%.2f", m.Percent), report.OrDash("%.1f", m.DAICc), m.Wins,
+			fmt.Fprintf(t, "%-24s\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t\n", m.Value, m.Runs, m.Failed, report.OrDash("%.2f", m.Percent),
+				report.OrDash("%.1f", m.DAICc), m.Wins,
 				m.Verdicts[string(identify.Identified)], m.Verdicts[string(identify.Weak)], m.Verdicts[string(identify.Rejected)])
 		}
 		t.Flush()

@@ -36,7 +36,8 @@ const (
 	rollingDraws      = 3
 )
 
-var rollingMarkers = []r3.Vec{{X: 0.025, Y: 0.005, Z: 0.008}, {X: -0.012, Y: 0.024, Z: -0.002}, {X: -0.014, Y: -0.022, Z: 0.006}, {X: 0.004, Y: -0.006, Z: -0.027}, {X: 0.008, Y: 0.01, Z: 0.025}}
+var rollingMarkers = []r3.Vec{{X: 0.025, Y: 0.005, Z: 0.008}, {X: -0.012, Y: 0.024, Z: -0.002}, {X: -0.014, Y: -0.022, Z: 0.006},
+	{X: 0.004, Y: -0.006, Z: -0.027}, {X: 0.008, Y: 0.01, Z: 0.025}}
 
 // rollingNumber is a number of the source, and what simulated recordings give in its place.
 type rollingNumber struct {
@@ -87,7 +88,8 @@ func rollingRecord(ctx context.Context, mu float64, seed uint64) (*ball.Recordin
 	}
 	s := plant.State{Q: rotation.Exp(r3.Vec{X: math.Pi - swing})}
 	m.Place(&s)
-	r, err := cameras.Record(ctx, m, p.Radius, s, recorded, cameras.Cameras{Rate: rate, Noise: markerNoise, Markers: rollingMarkers, Seed: seed})
+	r, err := cameras.Record(ctx, m, p.Radius, s, recorded,
+		cameras.Cameras{Rate: rate, Noise: markerNoise, Markers: rollingMarkers, Seed: seed})
 	if err != nil {
 		return nil, err
 	}
@@ -167,18 +169,28 @@ func rolling(ctx context.Context, draws, seed int) (*rollingResult, error) {
 		n.Spread = math.Sqrt(n.Spread)
 		r.Numbers = append(r.Numbers, n)
 	}
-	number("moduli_linear", "N·m·s", "5a", 3.42114e-4, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.Linear }, "slope of |M_roll| over |ω_roll|: biased upward by noise")
-	number("moduli_quadratic", "N·m·s²", "5a", 5.2575e-5, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.Quadratic }, "coefficient of |ω_roll|²: likewise")
-	number("moduli_linear_rms", "N·m", "5a", 1.02e-3, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.LinearRMS }, "left over by the linear law")
-	number("moduli_quadratic_rms", "N·m", "5a", 1.8e-3, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.QuadraticRMS }, "left over by the quadratic law")
+	number("moduli_linear", "N·m·s", "5a", 3.42114e-4, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.Linear },
+		"slope of |M_roll| over |ω_roll|: biased upward by noise")
+	number("moduli_quadratic", "N·m·s²", "5a", 5.2575e-5, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.Quadratic },
+		"coefficient of |ω_roll|²: likewise")
+	number("moduli_linear_rms", "N·m", "5a", 1.02e-3, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.LinearRMS },
+		"left over by the linear law")
+	number("moduli_quadratic_rms", "N·m", "5a", 1.8e-3, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.QuadraticRMS },
+		"left over by the quadratic law")
 	number("cosine_fast", "", "5b", 0, paper, (*rollingDraw).cosine, "mean cosine between M_roll and ω_roll above 2 rad/s")
-	number("cosine", "", "5b", 0, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.Cosine }, "the same of all frames: noise has no direction")
-	number("projection", "N·m·s", "", 0, paper, func(d *rollingDraw) float64 { return d.level("projection") }, "of the same moments along −ω_roll: noise cancels")
-	number("trajectory", "N·m·s", "8", onPaper, paper, func(d *rollingDraw) float64 { return d.level("shooting on γ") }, "fit of γ, the source's")
-	number("markers", "N·m·s", "", 0, paper, func(d *rollingDraw) float64 { return d.level("markers") }, "fit of the markers, the value to report")
+	number("cosine", "", "5b", 0, paper, func(d *rollingDraw) float64 { return d.fit.Moduli.Cosine },
+		"the same of all frames: noise has no direction")
+	number("projection", "N·m·s", "", 0, paper, func(d *rollingDraw) float64 { return d.level("projection") },
+		"of the same moments along −ω_roll: noise cancels")
+	number("trajectory", "N·m·s", "8", onPaper, paper, func(d *rollingDraw) float64 { return d.level("shooting on γ") },
+		"fit of γ, the source's")
+	number("markers", "N·m·s", "", 0, paper, func(d *rollingDraw) float64 { return d.level("markers") },
+		"fit of the markers, the value to report")
 	number("glass_moduli", "N·m·s", "", 0, glass, func(d *rollingDraw) float64 { return d.fit.Moduli.Linear }, "on glass, slope of moduli")
-	number("glass_trajectory", "N·m·s", "", onGlass, glass, func(d *rollingDraw) float64 { return d.level("shooting on γ") }, "on glass, fit of γ")
-	number("roll_max", "rad/s", "", shownSpeed, paper, func(d *rollingDraw) float64 { return d.fit.TopRoll }, "beyond 5 rad/s the law is extrapolated")
+	number("glass_trajectory", "N·m·s", "", onGlass, glass, func(d *rollingDraw) float64 { return d.level("shooting on γ") },
+		"on glass, fit of γ")
+	number("roll_max", "rad/s", "", shownSpeed, paper, func(d *rollingDraw) float64 { return d.fit.TopRoll },
+		"beyond 5 rad/s the law is extrapolated")
 
 	// the laws, by what they leave over
 	square, err := ball.Fit(ctx, rollingSpec("mu_roll2"), r.firstDraw.rec, nil)
@@ -211,14 +223,16 @@ func (r *rollingResult) number(name string) *rollingNumber {
 }
 
 // rollingStudy is hil study rolling-friction; its runs are draws of the noise.
-var rollingStudy = single{name: rollingName, takes: []string{"runs", "seed", "out", "plot", "json"}, draws: "figures 3a to 8b of the source", compute: func(ctx context.Context, f Options) (singleResult, error) {
-	return rolling(ctx, cmp.Or(f.Runs, rollingDraws), cmp.Or(f.Seed, 1))
-}}
+var rollingStudy = single{name: rollingName, takes: []string{"runs", "seed", "out", "plot", "json"},
+	draws: "figures 3a to 8b of the source", compute: func(ctx context.Context, f Options) (singleResult, error) {
+		return rolling(ctx, cmp.Or(f.Runs, rollingDraws), cmp.Or(f.Seed, 1))
+	}}
 
 func (r *rollingResult) setFigures(paths []string) { r.Files = paths }
 
 func (r *rollingResult) print(w io.Writer) {
-	fmt.Fprintf(w, "%s: [KKK17] on simulated recordings, %d draws of %.2g mm noise on %d markers, %g s at %g Hz, smoothed over %d frames with order %d\n\n",
+	fmt.Fprintf(w, "%s: [KKK17] on simulated recordings, %d draws of %.2g mm noise on %d markers, %g s at %g Hz, smoothed over %d frames "+
+		"with order %d\n\n",
 		r.Name, r.Draws, 1e3*markerNoise, len(rollingMarkers), recorded, rate, int(2*moduliHalf*rate)+1, moduliOrder)
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
 	fmt.Fprintln(t, "number\tsource\tsimulated\t± of a draw\tunit\tfigure\t")

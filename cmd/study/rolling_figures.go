@@ -48,7 +48,8 @@ func (r *rollingResult) figures() ([]namedFigure, error) {
 	time := plot.Axis{Name: "time", Unit: "s", Max: recorded}
 	var all []namedFigure
 	add := func(name, title string, p plot.Panel) plot.Panel {
-		all = append(all, namedFigure{name, &plot.Figure{Title: title, Note: "simulated recording, true friction 2.5e-4 N·m·s", Columns: plot.Grid(1, p), Width: 120, Height: 80}})
+		all = append(all, namedFigure{name, &plot.Figure{Title: title, Note: "simulated recording, true friction 2.5e-4 N·m·s",
+			Columns: plot.Grid(1, p), Width: 120, Height: 80}})
 		return p
 	}
 	lines := func(name, unit string, series ...plot.Series) plot.Panel {
@@ -61,10 +62,14 @@ func (r *rollingResult) figures() ([]namedFigure, error) {
 
 	_, x := over(func(s *ball.Sample) float64 { return s.X })
 	_, y := over(func(s *ball.Sample) float64 { return s.Y })
-	add("fig-3a-path", "Path of the centre", plot.Panel{X: plot.Axis{Name: "x", Unit: "m"}, Y: plot.Axis{Name: "y", Unit: "m"}, Series: []plot.Series{{Label: "centre", X: x, Y: y}}})
-	add("fig-3b-gamma3", "Vertical in the body", lines("γ3", "", series("measured", plot.Line, func(s *ball.Sample) float64 { return s.Gamma.Z })))
-	add("fig-4a-moment-roll", "Moment of friction against rolling", lines("|M_roll|", "N·m", series("measured", plot.Points, func(s *ball.Sample) float64 { return r3.Norm(s.RollMoment) })))
-	add("fig-4b-moment-spin", "Moment of friction against spinning", lines("|M_spin|", "N·m", series("measured", plot.Points, func(s *ball.Sample) float64 { return math.Abs(s.SpinMoment) })))
+	add("fig-3a-path", "Path of the centre", plot.Panel{X: plot.Axis{Name: "x", Unit: "m"}, Y: plot.Axis{Name: "y", Unit: "m"},
+		Series: []plot.Series{{Label: "centre", X: x, Y: y}}})
+	add("fig-3b-gamma3", "Vertical in the body", lines("γ3", "",
+		series("measured", plot.Line, func(s *ball.Sample) float64 { return s.Gamma.Z })))
+	add("fig-4a-moment-roll", "Moment of friction against rolling",
+		lines("|M_roll|", "N·m", series("measured", plot.Points, func(s *ball.Sample) float64 { return r3.Norm(s.RollMoment) })))
+	add("fig-4b-moment-spin", "Moment of friction against spinning",
+		lines("|M_spin|", "N·m", series("measured", plot.Points, func(s *ball.Sample) float64 { return math.Abs(s.SpinMoment) })))
 	moduli := add("fig-5a-moment-over-speed", "Moduli, as the source fits them", r.overSpeed())
 	cosines := func(label string, above bool) plot.Series {
 		return series(label, plot.Points, func(s *ball.Sample) float64 {
@@ -74,9 +79,11 @@ func (r *rollingResult) figures() ([]namedFigure, error) {
 			return math.NaN()
 		})
 	}
-	add("fig-5b-cosine", "Direction of the moment against that of the turning", lines("cosine", "", cosines("above 2 rad/s", true), cosines("slower", false)))
+	add("fig-5b-cosine", "Direction of the moment against that of the turning",
+		lines("cosine", "", cosines("above 2 rad/s", true), cosines("slower", false)))
 	mu := d.fit.Moduli.Linear
-	for k, axis := range []func(v r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y }, func(v r3.Vec) float64 { return v.Z }} {
+	for k, axis := range []func(v r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y },
+		func(v r3.Vec) float64 { return v.Z }} {
 		add(fmt.Sprintf("fig-6%c-moment-%d", 'a'+k, k+1), "Component of the moment", lines(fmt.Sprintf("M_roll, axis %d of the body", k+1), "N·m",
 			series("linear law, slope of moduli", plot.Line, func(s *ball.Sample) float64 { return -mu * axis(s.Roll) }),
 			series("linear law, true", plot.Guide, func(s *ball.Sample) float64 { return -onPaper * axis(s.Roll) }),
@@ -102,8 +109,10 @@ func (r *rollingResult) figures() ([]namedFigure, error) {
 	add("windows", "Coefficient over the window of the smoothing", window)
 	titled := func(p plot.Panel, title string) plot.Panel { p.Title = title; return p }
 	all = append(all, namedFigure{"summary", &plot.Figure{
-		Title: "One recording, two coefficients", Note: "simulated recording at 200 Hz, 0.1 mm of noise on the markers, true friction 2.5e-4 N·m·s",
-		Columns: plot.Grid(2, titled(moduli, "5a: moduli"), titled(window, "bias of moduli over the window"), titled(swings[0], "7b: 3.42e-4 N·m·s"), titled(swings[1], "8b: fit of γ")),
+		Title: "One recording, two coefficients", Note: "simulated recording at 200 Hz, 0.1 mm of noise on the markers, true friction 2.5e-4 " +
+			"N·m·s",
+		Columns: plot.Grid(2, titled(moduli, "5a: moduli"), titled(window, "bias of moduli over the window"),
+			titled(swings[0], "7b: 3.42e-4 N·m·s"), titled(swings[1], "8b: fit of γ")),
 	}})
 	return all, nil
 }
@@ -130,7 +139,8 @@ func (r *rollingResult) overSpeed() plot.Panel {
 		return out
 	}
 	m := &r.firstDraw.fit.Moduli
-	series := []plot.Series{law("linear fit", plot.Line, func(w float64) float64 { return m.Linear * w }), law("quadratic fit", plot.Line, func(w float64) float64 { return m.Quadratic * w * w }),
+	series := []plot.Series{law("linear fit", plot.Line, func(w float64) float64 { return m.Linear * w }),
+		law("quadratic fit", plot.Line, func(w float64) float64 { return m.Quadratic * w * w }),
 		law("true", plot.Guide, func(w float64) float64 { return onPaper * w }), shown}
 	if len(beyond.X) > 0 {
 		series = append(series, beyond)
@@ -207,6 +217,7 @@ func (r *rollingResult) overWindow() (plot.Panel, error) {
 	ends := []float64{moduli.X[0], moduli.X[len(moduli.X)-1]}
 	return plot.Panel{
 		X: plot.Axis{Name: "frames of the window"}, Y: plot.Axis{Name: "coefficient", Unit: "N·m·s", Zero: true},
-		Series: []plot.Series{moduli, projection, {Label: "source, moduli", X: ends, Y: []float64{3.42114e-4, 3.42114e-4}, Style: plot.Guide}, {Label: "true", X: ends, Y: []float64{onPaper, onPaper}, Style: plot.Guide}},
+		Series: []plot.Series{moduli, projection, {Label: "source, moduli", X: ends, Y: []float64{3.42114e-4, 3.42114e-4}, Style: plot.Guide},
+			{Label: "true", X: ends, Y: []float64{onPaper, onPaper}, Style: plot.Guide}},
 	}, nil
 }

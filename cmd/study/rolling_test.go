@@ -26,7 +26,8 @@ func TestRollingDoc(t *testing.T) {
 		low, top float64 // what the page says of it
 	}{
 		{"moduli_linear", 0.95 * 3.42114e-4, 1.05 * 3.42114e-4}, {"moduli_quadratic", 0.9 * 5.2575e-5, 1.1 * 5.2575e-5}, // of the source
-		{"trajectory", 0.998 * onPaper, 1.002 * onPaper}, {"markers", 0.999 * onPaper, 1.001 * onPaper}, {"projection", 0.99 * onPaper, 1.01 * onPaper},
+		{"trajectory", 0.998 * onPaper, 1.002 * onPaper}, {"markers", 0.999 * onPaper, 1.001 * onPaper},
+		{"projection", 0.99 * onPaper, 1.01 * onPaper},
 		{"glass_trajectory", 0.998 * onGlass, 1.002 * onGlass}, {"glass_moduli", 2.7e-4, 2.85e-4},
 		{"cosine_fast", -1, -0.7}, {"cosine", -0.3, 0}, {"roll_max", shownSpeed, 7},
 	} {
@@ -34,7 +35,8 @@ func TestRollingDoc(t *testing.T) {
 			t.Errorf("%s = %g, the page says %g to %g", c.name, x, c.low, c.top)
 		}
 	}
-	if a, b := r.Ranking[0], r.Ranking[1]; a.Law != "linear" || a.Verdict != "accepted" || b.Verdict != "rejected" || !(a.Moduli < b.Moduli) || b.Markers < 2 {
+	if a, b := r.Ranking[0], r.Ranking[1]; a.Law != "linear" || a.Verdict != "accepted" || b.Verdict != "rejected" ||
+		!(a.Moduli < b.Moduli) || b.Markers < 2 {
 		t.Errorf("ranking: %+v", r.Ranking)
 	}
 	// rms|M|² = σ₁² + a²·rms|ω|² of a fit |M| = a·|ω| through zero, and no fit of |M| leaves more than rms|M|
@@ -45,7 +47,8 @@ func TestRollingDoc(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| number | figure | source | simulated | ± of a draw | unit | what it is |\n|---|---|---|---|---|---|---|\n")
 	for _, n := range r.Numbers {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %.3g | %.0e | %s | %s |\n", n.Name, n.Figure, report.OrDash("%.6g", n.Source), n.Mean, n.Spread, n.Unit, strings.ReplaceAll(n.Text, "|", `\|`))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %.3g | %.0e | %s | %s |\n", n.Name, n.Figure, report.OrDash("%.6g", n.Source), n.Mean, n.Spread,
+			n.Unit, strings.ReplaceAll(n.Text, "|", `\|`))
 	}
 	b.WriteString("\n| rank | law | left over of the moduli | left over of the motion | its fit is |\n|---|---|---|---|---|\n")
 	for i, k := range r.Ranking {

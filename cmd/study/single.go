@@ -46,7 +46,8 @@ func findSingle(name string) *single {
 func (s *single) run(ctx context.Context, interrupted func() bool, f Options, stdout io.Writer) error {
 	for _, flag := range wholeFlags {
 		if f.Changed(flag) && !slices.Contains(s.takes, flag) {
-			return report.ExitWith(report.Usage, fmt.Errorf("study: --%s is for studies that vary parameters; %s has --%s", flag, s.name, strings.Join(s.takes, ", --")))
+			return report.ExitWith(report.Usage, fmt.Errorf("study: --%s is for studies that vary parameters; %s has --%s", flag, s.name,
+				strings.Join(s.takes, ", --")))
 		}
 	}
 	r, err := s.compute(ctx, f)

@@ -150,7 +150,8 @@ func (q *queue) array(ctx context.Context, b int, tasks []int, jobs map[int][]st
 		return err
 	}
 	word := report.ShellWord(program)
-	script := fmt.Sprintf("#!/bin/sh\n[ -x %[1]s ] || { echo \"there is no %[1]s on $(hostname): put the program on a disk that all nodes see\"; exit 127; }\n"+
+	script := fmt.Sprintf("#!/bin/sh\n[ -x %[1]s ] || { echo \"there is no %[1]s on $(hostname): put the program on a disk that all nodes "+
+		"see\"; exit 127; }\n"+
 		"exec %[1]s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))", word, report.ShellWord(q.dir), q.firstTask[b])
 	var inArray []int
 	var after []string
@@ -232,7 +233,8 @@ func (q *queue) list(ctx context.Context, see func(b, task int, job, state, reas
 		names = append(names, q.name(b))
 		of[q.name(b)] = b
 	}
-	out, err := slurmRun(ctx, "", "squeue", append(options, "--noheader", "--array", "--name="+strings.Join(names, ","), "--format=%j %F %K %T %r")...)
+	out, err := slurmRun(ctx, "", "squeue", append(options, "--noheader", "--array", "--name="+strings.Join(names, ","),
+		"--format=%j %F %K %T %r")...)
 	if err != nil {
 		return err
 	}

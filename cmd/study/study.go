@@ -108,11 +108,14 @@ func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, wor
 	case errors.As(err, &misnamed):
 		return sitting{}, report.ExitWith(report.Invalid, err)
 	case err != nil && interrupted():
-		return sitting{}, report.ExitWith(report.Interrupted, fmt.Errorf("study: interrupted with %d of %d runs done; the same command goes on from there: %s", done, p.TotalRuns, again))
+		return sitting{}, report.ExitWith(report.Interrupted, fmt.Errorf("study: interrupted with %d of %d runs done; the same command goes on "+
+			"from there: %s", done, p.TotalRuns, again))
 	case err != nil:
-		return sitting{}, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w; %d of %d runs are done, and when that is mended the same command goes on: %s", err, done, p.TotalRuns, again))
+		return sitting{}, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w; %d of %d runs are done, and when that is mended the same "+
+			"command goes on: %s", err, done, p.TotalRuns, again))
 	}
-	return sitting{Folder: s.dir, WallTime: time.Since(began).Seconds(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Resumed: p.TotalRuns - now}, nil
+	return sitting{Folder: s.dir, WallTime: time.Since(began).Seconds(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)),
+		Resumed: p.TotalRuns - now}, nil
 }
 
 func (s *parameterStudy) warnDamaged(p study.Progress, stderr io.Writer) {
@@ -122,7 +125,8 @@ func (s *parameterStudy) warnDamaged(p study.Progress, stderr io.Writer) {
 }
 
 // collect makes tables and figures of what is in the folder.
-func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f Options, sit sitting, again string, stdout io.Writer) error {
+func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f Options, sit sitting, again string,
+	stdout io.Writer) error {
 	var err error
 	if s.outcomes, sit.MissingRuns, err = s.folder.Outcomes(); err != nil {
 		return s.refusal(err)
@@ -153,7 +157,8 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 		}
 	}
 	if share := 100 * float64(sum.Failed) / float64(sum.Runs); share > s.cfg.MaxFailed {
-		return report.ExitWith(report.Quality, fmt.Errorf("study: %d of %d runs failed, %.3g %%; at most %.3g %% may (max_failed)", sum.Failed, sum.Runs, share, s.cfg.MaxFailed))
+		return report.ExitWith(report.Quality, fmt.Errorf("study: %d of %d runs failed, %.3g %%; at most %.3g %% may (max_failed)", sum.Failed,
+			sum.Runs, share, s.cfg.MaxFailed))
 	}
 	if e := sum.Islands; e != nil && e.Verdict == string(fits.Rejected) {
 		return report.ExitWith(report.Quality, fmt.Errorf("study: rejected: %s", e.Reason)) // as hil identify

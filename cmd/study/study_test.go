@@ -13,8 +13,8 @@ import (
 	"hilrig/cmd/report"
 )
 
-// A grid over the speed of a drawn mass: the largest speed of the mass without friction on a stiff spring is twice that of the spring's end,
-// v(1 − cos ωt), whatever the mass.
+// A grid over the speed of a drawn mass: the largest speed of the mass without friction on a stiff spring is twice that of the spring's
+// end, v(1 − cos ωt), whatever the mass.
 func TestGridAgainstClosedForm(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -42,7 +42,8 @@ metrics: [velocity_max, velocity_min]
 	out := filepath.Join(dir, "results")
 	var said, errs bytes.Buffer
 	if err := Run(context.Background(), func() bool { return false }, file,
-		Options{OutputFolder: out, Format: "csv", Resume: true, Changed: func(name string) bool { return name == "out" }}, &said, &errs); err != nil {
+		Options{OutputFolder: out, Format: "csv", Resume: true, Changed: func(name string) bool { return name == "out" }}, &said,
+		&errs); err != nil {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
 	f, err := os.Open(filepath.Join(out, "results.csv"))
@@ -75,7 +76,8 @@ metrics: [velocity_max, velocity_min]
 			t.Errorf("at %g m/s the mass reaches %g m/s, want twice as much", v, most)
 		}
 	}
-	if err := Run(context.Background(), func() bool { return false }, filepath.Join(dir, "none.yaml"), Options{Format: "csv", Changed: func(string) bool { return false }}, &said, &errs); report.ExitCode(err) != report.Invalid {
+	if err := Run(context.Background(), func() bool { return false }, filepath.Join(dir, "none.yaml"),
+		Options{Format: "csv", Changed: func(string) bool { return false }}, &said, &errs); report.ExitCode(err) != report.Invalid {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

@@ -111,7 +111,8 @@ func valueOf(c study.Correlation) correlationValue {
 func (s *parameterStudy) summarise() *Summary {
 	c := s.cfg
 	out := &Summary{
-		Name: c.Name, Description: c.Description, Study: s.folder.Manifest.Study, Base: s.base(), Program: s.folder.Manifest.Program.Version, Design: c.Design.Kind.String(), Seed: c.Design.Seed,
+		Name: c.Name, Description: c.Description, Study: s.folder.Manifest.Study, Base: s.base(), Program: s.folder.Manifest.Program.Version,
+		Design: c.Design.Kind.String(), Seed: c.Design.Seed,
 		Runs: s.plan.Runs(), Points: s.plan.Points(), Replicates: s.plan.Replicates(), Failures: []failure{}, Warned: []int{}, Files: []string{},
 	}
 	for _, o := range s.outcomes {
@@ -166,7 +167,8 @@ func (s *parameterStudy) summarise() *Summary {
 		}
 		d := study.Summarise(values, s.plan.Replicates())
 		sum := metricSummary{
-			Name: m.Name, Unit: m.Unit, N: d.N, Mean: numeric.OrNull(d.Mean), SD: numeric.OrNull(d.SD), Min: numeric.OrNull(d.Min), Median: numeric.OrNull(d.Median), Max: numeric.OrNull(d.Max),
+			Name: m.Name, Unit: m.Unit, N: d.N, Mean: numeric.OrNull(d.Mean), SD: numeric.OrNull(d.SD), Min: numeric.OrNull(d.Min),
+			Median: numeric.OrNull(d.Median), Max: numeric.OrNull(d.Max),
 			SeedSD: numeric.OrNull(d.WithinSD), SeedRelative: numeric.OrNull(d.RelativeWithin), Correlations: []correlationSummary{},
 		}
 		if c.Design.Kind == study.Bootstrap && len(values) > 1 {
@@ -176,12 +178,16 @@ func (s *parameterStudy) summarise() *Summary {
 		}
 		means := s.means(values)
 		for k, p := range study.Partial(x, means) {
-			sum.Correlations = append(sum.Correlations, correlationSummary{c.Vary[of[k]].Name, p.N, valueOf(study.Spearman(x[k], means)), valueOf(p)})
+			sum.Correlations = append(sum.Correlations, correlationSummary{c.Vary[of[k]].Name, p.N, valueOf(study.Spearman(x[k], means)),
+				valueOf(p)})
 		}
 		out.Metrics = append(out.Metrics, sum)
 	}
 	if len(c.Metrics) > 0 { // in the order asked for
-		slices.SortStableFunc(out.Metrics, func(a, b metricSummary) int { return slices.Index(c.Metrics, a.Name) - slices.Index(c.Metrics, b.Name) })
+		slices.SortStableFunc(out.Metrics, func(a, b metricSummary) int {
+			return slices.Index(c.Metrics, a.Name) - slices.Index(c.Metrics,
+				b.Name)
+		})
 	}
 	return out
 }
@@ -269,7 +275,8 @@ func (s *Summary) printMetrics(w io.Writer) {
 	}
 	fmt.Fprintln(t)
 	for _, m := range s.Metrics {
-		fmt.Fprintf(t, "%-24s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t", m.Name, m.Unit, m.N, four(m.Mean), four(m.SD), four(m.Min), four(m.Median), four(m.Max))
+		fmt.Fprintf(t, "%-24s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t", m.Name, m.Unit, m.N, four(m.Mean), four(m.SD), four(m.Min), four(m.Median),
+			four(m.Max))
 		if s.Replicates > 1 {
 			fmt.Fprintf(t, "%s\t", four(m.SeedSD))
 		}
@@ -300,7 +307,8 @@ func (s *Summary) printCorrelations(w io.Writer, m *metricSummary) {
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "   factor%s\tSpearman\t95 %% interval\tothers held\t95 %% interval\tp\t\n", strings.Repeat(" ", 15))
 	for _, c := range list {
-		fmt.Fprintf(t, "   %-21s\t%s\t%s\t%s\t%s\t%s\t\n", c.Factor, signed(c.Spearman.R), interval(c.Spearman), signed(c.Partial.R), interval(c.Partial), report.OrDash("%.2g", c.Partial.P))
+		fmt.Fprintf(t, "   %-21s\t%s\t%s\t%s\t%s\t%s\t\n", c.Factor, signed(c.Spearman.R), interval(c.Spearman), signed(c.Partial.R),
+			interval(c.Partial), report.OrDash("%.2g", c.Partial.P))
 	}
 	t.Flush()
 }

@@ -169,7 +169,8 @@ func (c *parquetColumns) Fields() []parquet.Field { return c.list }
 func (t *studyTable) writeParquet(w io.Writer) error {
 	var columns parquetColumns
 	for i, name := range t.names {
-		node := map[reflect.Kind]parquet.Node{reflect.Int64: parquet.Int(64), reflect.Float64: parquet.Optional(parquet.Leaf(parquet.DoubleType)), reflect.String: parquet.Optional(parquet.String())}[t.kinds[i]]
+		node := map[reflect.Kind]parquet.Node{reflect.Int64: parquet.Int(64),
+			reflect.Float64: parquet.Optional(parquet.Leaf(parquet.DoubleType)), reflect.String: parquet.Optional(parquet.String())}[t.kinds[i]]
 		columns.list = append(columns.list, &parquetColumn{parquet.Compressed(node, &parquet.Snappy), name})
 	}
 	out := parquet.NewWriter(w, parquet.NewSchema("study", &columns), parquet.CreatedBy("hil", "study", ""))

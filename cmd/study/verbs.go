@@ -40,7 +40,8 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	}
 	if s.islands() {
 		if f.Chunk > 1 {
-			return report.ExitWith(report.Usage, errors.New("study plan: --chunk: a task is a round of one island; change aep.migrate of the base, the generations of a round"))
+			return report.ExitWith(report.Usage, errors.New("study plan: --chunk: a task is a round of one island; change aep.migrate of the "+
+				"base, the generations of a round"))
 		}
 		f.Chunk = 1
 	}
@@ -72,7 +73,8 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 		most = "at most "
 	}
 	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %s%d%s\n", s.dir, m.Runs, len(m.Tasks), most, m.Tasks[0].Runs, length)
-	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: %[1]s study task %[2]s --index 0 … %[3]d, then %[1]s study collect %[2]s\n", report.StartName, report.ShellWord(s.dir), len(m.Tasks)-1)
+	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: %[1]s study task %[2]s --index 0 … %[3]d, then %[1]s study collect %[2]s\n",
+		report.StartName, report.ShellWord(s.dir), len(m.Tasks)-1)
 	return nil
 }
 
@@ -100,7 +102,8 @@ func openPlanned(verb, dir string, strict bool, stderr io.Writer) (*parameterStu
 	}
 	s, _, err := load(name, m.Changes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, bad(fmt.Errorf("%s: its study file %s is not there: folder and file were planned together, and stay where they are to each other", dir, name))
+		return nil, bad(fmt.Errorf("%s: its study file %s is not there: folder and file were planned together, and stay where they are to "+
+			"each other", dir, name))
 	}
 	if err != nil {
 		return nil, refuse(stderr, err)
@@ -117,10 +120,12 @@ func openPlanned(verb, dir string, strict bool, stderr io.Writer) (*parameterStu
 		fmt.Fprintf(stderr, "warning: %s: %s; all runs are from then\n", dir, program)
 	}
 	if program == "" && len(inputs) == 0 && m.Altered(now) {
-		return nil, bad(fmt.Errorf("%s: %s was changed by hand: its seeds or tasks are not those of the study. Plan it anew into another folder, or put back what was there", dir, study.ManifestName))
+		return nil, bad(fmt.Errorf("%s: %s was changed by hand: its seeds or tasks are not those of the study. Plan it anew into another "+
+			"folder, or put back what was there", dir, study.ManifestName))
 	}
 	if len(inputs) > 0 {
-		return nil, bad(fmt.Errorf("%s: since it was planned, %s. Plan it anew into another folder, or put back what was there", dir, strings.Join(inputs, "; ")))
+		return nil, bad(fmt.Errorf("%s: since it was planned, %s. Plan it anew into another folder, or put back what was there", dir,
+			strings.Join(inputs, "; ")))
 	}
 	s.seeds = m.Seeds()
 	return s, nil
@@ -154,7 +159,8 @@ func taskIndex(f Options, env func(string) string) (int, error) {
 			return 0, fmt.Errorf("%s is %q, want the number of a task", s.name, text)
 		}
 		if n < s.firstTask {
-			return 0, fmt.Errorf("%s is %d, and its tasks are counted from %d; submit them as %d to the number of tasks", s.name, n, s.firstTask, s.firstTask)
+			return 0, fmt.Errorf("%s is %d, and its tasks are counted from %d; submit them as %d to the number of tasks", s.name, n, s.firstTask,
+				s.firstTask)
 		}
 		return n - s.firstTask, nil
 	}
@@ -184,7 +190,8 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	done, now := 0, 0
 	switch err := s.folder.Run(ctx, p, 1, s.work, func(st study.State) { done, now = st.DoneRuns, st.NewRuns }); {
 	case err != nil && interrupted():
-		return report.ExitWith(report.Interrupted, fmt.Errorf("study task: interrupted in task %d with %d of its %d runs done; the same command goes on from there", k, done, s.folder.Manifest.Tasks[k].Runs))
+		return report.ExitWith(report.Interrupted, fmt.Errorf("study task: interrupted in task %d with %d of its %d runs done; the same "+
+			"command goes on from there", k, done, s.folder.Manifest.Tasks[k].Runs))
 	case err != nil:
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study task: %w; the same command goes on from there", err))
 	}
@@ -215,7 +222,8 @@ func (s *parameterStudy) await(ctx context.Context, task int, most time.Duration
 			return nil
 		}
 		if time.Since(began) >= most {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("study task: task %d begins from the tasks %s, which are not done; nothing was done. Do these first, or give them time with --wait", task, ranges(early.OpenTasks)))
+			return report.ExitWith(report.Unavailable, fmt.Errorf("study task: task %d begins from the tasks %s, which are not done; nothing was "+
+				"done. Do these first, or give them time with --wait", task, ranges(early.OpenTasks)))
 		}
 		select {
 		case <-ctx.Done():
@@ -253,7 +261,8 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 		return s.refusal(err)
 	}
 	if len(p.OpenTasks) > 0 { // damaged since they were done
-		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %s: %s; not done are the tasks %s. The same command does them again: %s", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), again))
+		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %s: %s; not done are the tasks %s. The same command does them "+
+			"again: %s", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), again))
 	}
 	fmt.Fprintf(stdout, "%s: %s\n", dir, progressText(p, len(s.folder.Manifest.Tasks)))
 	fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
@@ -354,7 +363,8 @@ func Collect(ctx context.Context, interrupted func() bool, dir string, f Options
 		return s.refusal(err)
 	}
 	if len(p.OpenTasks) > 0 && !f.Partial {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. %s does them; --partial collects what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), next("run", dir)))
+		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. %s does them; --partial collects "+
+			"what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), next("run", dir)))
 	}
 	if p.DoneRuns == 0 {
 		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: no task is done yet", dir))

@@ -38,7 +38,8 @@ func TestSummarise(t *testing.T) {
 		has   []string
 		hasNo string
 	}{
-		{run, true, []string{"ok    a  1.2 s\n", "\n1 tests passed in 1 packages, 1 skipped:\n  a TestLeft: a peer is absent: octave\n"}, "all is well"},
+		{run, true, []string{"ok    a  1.2 s\n", "\n1 tests passed in 1 packages, 1 skipped:\n  a TestLeft: a peer is absent: octave\n"},
+			"all is well"},
 		{run + bad, false, []string{"bad_test.go:7: 3, want 4", "FAIL  b  0.5 s\n", "\nFAIL\n"}, "all is well"},
 		{run + broken, false, []string{"undefined: x", "FAIL  c"}, "all is well"},
 		{"go: no such module\n", false, []string{"go: no such module", "no test ran"}, "passed in 1"},

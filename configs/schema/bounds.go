@@ -101,7 +101,8 @@ func (r *Report) boundsOf(path string, section Field, v reflect.Value) {
 		}
 	case reflect.Float64:
 		if x := math.Abs(v.Float()); x != 0 && !(x >= Smallest && x <= largest) && !r.HasProblem(path) {
-			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, Short(v.Float()), Short(Smallest), Short(largest))
+			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, Short(v.Float()), Short(Smallest),
+				Short(largest))
 		}
 	}
 }

@@ -111,7 +111,8 @@ func TestEdit(t *testing.T) {
 	}{
 		{"a number", "a:\n  b: 1   # old\n  c: 2\n", set, "a:\n  b: 7  # new\n  c: 2\n"},
 		{"a word in quotes", "a:\n  b: \"x # y: z\" # old\n", set, "a:\n  b: 7  # new\n"},
-		{"a remark that stays", "a:\n  b: \"x # y: z\" # old # older\n", func(e *schema.Edit) { e.Set("a.b", "7", e.Comment("a.b")) }, "a:\n  b: 7  # old # older\n"},
+		{"a remark that stays", "a:\n  b: \"x # y: z\" # old # older\n", func(e *schema.Edit) { e.Set("a.b", "7", e.Comment("a.b")) },
+			"a:\n  b: 7  # old # older\n"},
 		{"a text of several lines", "a:\n  b: |\n    one # two\n    three\n  # remark\n  c: 2\n", set, "a:\n  b: 7  # new\n  # remark\n  c: 2\n"},
 		{"a new key", "a:\n  c: 2\n\n  # end\nd: 1\n", set, "a:\n  c: 2\n  b: 7  # new\n\n  # end\nd: 1\n"},
 		{"a new section", "d: 1\n", set, "d: 1\na:\n  b: 7  # new\n"},
@@ -122,7 +123,8 @@ func TestEdit(t *testing.T) {
 		{"merged keys", "k: &k\n  b: 1\na:\n  <<: *k\n", set, "k: &k\n  b: 1\na:\n  <<: *k\n  b: 7  # new\n"},
 		{"line ends", "a:\r\n  b: 1\r\n", set, "a:\r\n  b: 7  # new\r\n"},
 		{"a key in quotes", "'a':\n  \"b\": 1\n", set, "'a':\n  \"b\": 7  # new\n"},
-		{"taken out", "a:\n  # one\n  b: # x\n    c: 1\n    # two\n\n  d: 1\n", func(e *schema.Edit) { e.Delete("a.b") }, "a:\n  # one\n    # two\n\n  d: 1\n"},
+		{"taken out", "a:\n  # one\n  b: # x\n    c: 1\n    # two\n\n  d: 1\n", func(e *schema.Edit) { e.Delete("a.b") },
+			"a:\n  # one\n    # two\n\n  d: 1\n"},
 		{"what is not there", "a:\n  d: 1\n", func(e *schema.Edit) { e.Delete("a.b") }, "a:\n  d: 1\n"},
 	} {
 		e := schema.NewEdit([]byte(c.text))
@@ -131,7 +133,8 @@ func TestEdit(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
 		}
 	}
-	for name, text := range map[string]string{"behind an anchor": "k: &k {b: 1}\na: *k\n", "no section": "a: 1\n", "braces": "{a: {b: 1}}\n", "broken": "a: [\n", "two": "a: 1\n---\nb: 1\n", "a list": "- a\n"} {
+	for name, text := range map[string]string{"behind an anchor": "k: &k {b: 1}\na: *k\n", "no section": "a: 1\n", "braces": "{a: {b: 1}}\n",
+		"broken": "a: [\n", "two": "a: 1\n---\nb: 1\n", "a list": "- a\n"} {
 		e := schema.NewEdit([]byte(text))
 		set(e)
 		if got, err := e.Text(); err == nil || string(got) != text {
@@ -142,7 +145,8 @@ func TestEdit(t *testing.T) {
 
 // Any text ends in a changed one or an error.
 func FuzzEdit(f *testing.F) {
-	for _, s := range []string{"a:\n  b: 1 # x\n", "a: {b: 1, c: [1, {d: 2}]} # x\n", "a: &k\n  <<: *k\n", "'a': |\n  b\nb: >\n  c\n", "? a\n: b\n", "a:\n- b\n", "a:\n\tb: 1\n", "--- # x\na: !t {b: 1}\n...\n", "a: \"{\n  x\"\n", "%YAML 1.2\n---\na:\n  b:\n"} {
+	for _, s := range []string{"a:\n  b: 1 # x\n", "a: {b: 1, c: [1, {d: 2}]} # x\n", "a: &k\n  <<: *k\n", "'a': |\n  b\nb: >\n  c\n",
+		"? a\n: b\n", "a:\n- b\n", "a:\n\tb: 1\n", "--- # x\na: !t {b: 1}\n...\n", "a: \"{\n  x\"\n", "%YAML 1.2\n---\na:\n  b:\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -48,7 +48,8 @@ func FieldsOf(t reflect.Type) []Field {
 		if !f.IsExported() || key == "" || key == "-" {
 			continue
 		}
-		fd := Field{Index: []int{i}, Key: key, Unit: f.Tag.Get("unit"), Delta: f.Tag.Get("delta") != "", Secret: f.Tag.Get("secret") != "", Auto: f.Tag.Get("auto"),
+		fd := Field{Index: []int{i}, Key: key, Unit: f.Tag.Get("unit"), Delta: f.Tag.Get("delta") != "", Secret: f.Tag.Get("secret") != "",
+			Auto:   f.Tag.Get("auto"),
 			IsUnit: f.Tag.Get("parse") == "unit", Doc: f.Tag.Get("doc"), Bounds: bounds(f.Tag.Get("want"))}
 		if e, ok := f.Tag.Lookup("enum"); ok {
 			fd.Enum = strings.Split(e, ",")

@@ -83,7 +83,8 @@ func (r *Report) readable(data []byte) bool {
 	case marks(data) > maxMarks:
 		r.ErrorAt("", Place{}, "", "the file has more than %d keys and list entries; a configuration has less", maxMarks)
 	case bytes.IndexByte(data, 0) >= 0:
-		r.ErrorAt("", Place{line: 1 + bytes.Count(data[:bytes.IndexByte(data, 0)], []byte("\n"))}, "save it as UTF-8", "the file contains a zero byte; it is no text, or it is UTF-16")
+		r.ErrorAt("", Place{line: 1 + bytes.Count(data[:bytes.IndexByte(data, 0)], []byte("\n"))}, "save it as UTF-8",
+			"the file contains a zero byte; it is no text, or it is UTF-16")
 	case !utf8.Valid(data):
 		at := invalidUTF8(data)
 		line := 1 + bytes.Count(data[:at], []byte("\n"))

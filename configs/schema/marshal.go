@@ -76,7 +76,8 @@ func (s spot) key(f Field) spot {
 func (e *Emitter) isOmitted(at spot, x reflect.Value) bool {
 	said := func(p string) bool { return PathWithin(p, at.path) }
 	return x.Kind() == reflect.Pointer && x.IsNil() ||
-		at.base.IsValid() && reflect.DeepEqual(at.base.Interface(), x.Interface()) && !slices.ContainsFunc(slices.Collect(maps.Keys(e.comments)), said)
+		at.base.IsValid() && reflect.DeepEqual(at.base.Interface(), x.Interface()) &&
+			!slices.ContainsFunc(slices.Collect(maps.Keys(e.comments)), said)
 }
 
 // UnitOf is the first spelling of the unit that a tag stands for here.

@@ -65,7 +65,8 @@ func TestParseUnit(t *testing.T) {
 
 // Angle is a dimension: these pairs differ by 2π or by a lost radian, and must never pass for each other.
 func TestAngleIsADimension(t *testing.T) {
-	for _, c := range [][2]string{{"Hz", "rad/s"}, {"Hz", "rpm"}, {"1/s", "rad/s"}, {"N·m", "N·m/rad"}, {"N·m·s", "N·m·s/rad"}, {"rad", "1"}, {"turn", "1"}} {
+	for _, c := range [][2]string{{"Hz", "rad/s"}, {"Hz", "rpm"}, {"1/s", "rad/s"}, {"N·m", "N·m/rad"}, {"N·m·s", "N·m·s/rad"}, {"rad", "1"},
+		{"turn", "1"}} {
 		a, errA := ParseUnit(c[0])
 		b, errB := ParseUnit(c[1])
 		if errA != nil || errB != nil || a.Dim == b.Dim {
@@ -109,11 +110,15 @@ func TestParseUnitRefuses(t *testing.T) {
 
 // The dimensions of the derived units agree with those of an independent table, gonum/unit.
 func TestDimensionsAgreeWithGonum(t *testing.T) {
-	dims := []unit.Dimension{unit.LengthDim, unit.MassDim, unit.TimeDim, unit.CurrentDim, unit.TemperatureDim, unit.MoleDim, unit.LuminousIntensityDim, unit.AngleDim}
+	dims := []unit.Dimension{unit.LengthDim, unit.MassDim, unit.TimeDim, unit.CurrentDim, unit.TemperatureDim, unit.MoleDim,
+		unit.LuminousIntensityDim, unit.AngleDim}
 	for name, q := range map[string]unit.Uniter{
-		"m": unit.Metre, "kg": unit.Kilogram, "s": unit.Second, "A": unit.Ampere, "K": unit.Kelvin, "mol": unit.Mol, "cd": unit.Candela, "rad": unit.Rad,
-		"Hz": unit.Hertz, "N": unit.Newton, "Pa": unit.Pascal, "J": unit.Joule, "W": unit.Watt, "C": unit.Coulomb, "V": unit.Volt, "ohm": unit.Ohm, "S": unit.Siemens,
-		"F": unit.Farad, "H": unit.Henry, "Wb": unit.Weber, "T": unit.Tesla, "N·m": unit.Newtonmetre, "m/s²": unit.Acceleration(1), "m³": unit.Volume(1),
+		"m": unit.Metre, "kg": unit.Kilogram, "s": unit.Second, "A": unit.Ampere, "K": unit.Kelvin, "mol": unit.Mol, "cd": unit.Candela,
+		"rad": unit.Rad,
+		"Hz":  unit.Hertz, "N": unit.Newton, "Pa": unit.Pascal, "J": unit.Joule, "W": unit.Watt, "C": unit.Coulomb, "V": unit.Volt,
+		"ohm": unit.Ohm, "S": unit.Siemens,
+		"F": unit.Farad, "H": unit.Henry, "Wb": unit.Weber, "T": unit.Tesla, "N·m": unit.Newtonmetre, "m/s²": unit.Acceleration(1),
+		"m³": unit.Volume(1),
 	} {
 		u, err := ParseUnit(name)
 		if err != nil {
@@ -221,7 +226,8 @@ func TestParseValue(t *testing.T) {
 
 // Decimal prefixes cost no rounding: "0.3 mH" is the float64 nearest to 0.0003.
 func TestPrefixesAreExact(t *testing.T) {
-	for text, want := range map[string]float64{"0.3 mH": 0.0003, "600 µH": 0.0006, "21 mH": 0.021, "4.7 nH": 4.7e-9, "1.1 kH": 1100, "1e3 mH": 1} {
+	for text, want := range map[string]float64{"0.3 mH": 0.0003, "600 µH": 0.0006, "21 mH": 0.021, "4.7 nH": 4.7e-9, "1.1 kH": 1100,
+		"1e3 mH": 1} {
 		if got, err := ParseValue(text, "H"); err != nil || got != want {
 			t.Errorf("%s is %v, want %v exactly (%v)", text, got, want, err)
 		}

@@ -92,22 +92,33 @@ var prefixes = []struct {
 
 // misspelt maps frequent wrong or foreign spellings to what this program reads.
 var misspelt = map[string]string{
-	"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "usec": "µs", "hr": "h", "hour": "h", "minute": "min", "hz": "Hz", "HZ": "Hz",
-	"khz": "kHz", "KHz": "kHz", "Khz": "kHz", "RPM": "rpm", "rps": "turn/s", "radian": "rad", "radians": "rad", "degree": "deg", "degrees": "deg", "volt": "V",
-	"volts": "V", "Volt": "V", "v": "V", "mv": "mV", "amp": "A", "amps": "A", "Amp": "A", "a": "A", "ma": "mA", "Ohm": "ohm", "ohms": "ohm", "Ohms": "ohm",
-	"R": "ohm", "celsius": "degC", "Celsius": "degC", "kelvin": "K", "newton": "N", "watt": "W", "w": "W", "KB": "kB", "Mb": "MB", "Gb": "GB",
-	"gB": "GB", "mB": "MB", "revs": "rev", "turns": "turn", "percent": "%", "kgm²": "kg·m²", "gcm²": "g·cm²", "Nms": "N·m·s", "mNms": "mN·m·s", "Kg": "kg",
-	"KG": "kg", "Ncm": "N·cm", "in": "mm (there are 25.4 to the inch)", "inch": "mm (there are 25.4 to the inch)", "ft": "m", "lb": "kg or N", "lbf": "N",
-	"oz": "g or N", "kgf": "N (9.80665 to the kgf)", "bar": "kPa (100 to the bar)", "counts": "nothing: a count is a pure number", "count": "nothing: a count is a pure number",
+	"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "usec": "µs", "hr": "h", "hour": "h", "minute": "min", "hz": "Hz",
+	"HZ":  "Hz",
+	"khz": "kHz", "KHz": "kHz", "Khz": "kHz", "RPM": "rpm", "rps": "turn/s", "radian": "rad", "radians": "rad", "degree": "deg",
+	"degrees": "deg", "volt": "V",
+	"volts": "V", "Volt": "V", "v": "V", "mv": "mV", "amp": "A", "amps": "A", "Amp": "A", "a": "A", "ma": "mA", "Ohm": "ohm", "ohms": "ohm",
+	"Ohms": "ohm",
+	"R":    "ohm", "celsius": "degC", "Celsius": "degC", "kelvin": "K", "newton": "N", "watt": "W", "w": "W", "KB": "kB", "Mb": "MB",
+	"Gb": "GB",
+	"gB": "GB", "mB": "MB", "revs": "rev", "turns": "turn", "percent": "%", "kgm²": "kg·m²", "gcm²": "g·cm²", "Nms": "N·m·s",
+	"mNms": "mN·m·s", "Kg": "kg",
+	"KG": "kg", "Ncm": "N·cm", "in": "mm (there are 25.4 to the inch)", "inch": "mm (there are 25.4 to the inch)", "ft": "m", "lb": "kg or N",
+	"lbf": "N",
+	"oz":  "g or N", "kgf": "N (9.80665 to the kgf)", "bar": "kPa (100 to the bar)", "counts": "nothing: a count is a pure number",
+	"count": "nothing: a count is a pure number",
 }
 
 // quantities name the dimensions that people meet here, for messages.
 var quantities = []struct{ name, unit string }{
-	{"length", "m"}, {"mass", "kg"}, {"time", "s"}, {"current", "A"}, {"temperature", "K"}, {"angle", "rad"}, {"data size", "B"}, {"a pure number", ""},
+	{"length", "m"}, {"mass", "kg"}, {"time", "s"}, {"current", "A"}, {"temperature", "K"}, {"angle", "rad"}, {"data size", "B"},
+	{"a pure number", ""},
 	{"frequency", "Hz"}, {"angular velocity", "rad/s"}, {"angular acceleration", "rad/s²"}, {"velocity", "m/s"}, {"acceleration", "m/s²"},
-	{"force", "N"}, {"torque or energy", "N·m"}, {"power", "W"}, {"pressure", "Pa"}, {"voltage", "V"}, {"resistance", "ohm"}, {"inductance", "H"},
+	{"force", "N"}, {"torque or energy", "N·m"}, {"power", "W"}, {"pressure", "Pa"}, {"voltage", "V"}, {"resistance", "ohm"},
+	{"inductance", "H"},
 	{"capacitance", "F"}, {"charge", "C"}, {"torque constant", "N·m/A"}, {"back-emf constant", "V·s/rad"}, {"rotary stiffness", "N·m/rad"},
-	{"rotary damping", "N·m·s/rad"}, {"damping without its angle, or angular momentum", "N·m·s"}, {"inertia", "kg·m²"}, {"stiffness", "N/m"}, {"damping", "N·s/m"},
-	{"voltage rate", "V/s"}, {"current rate", "A/s"}, {"thermal resistance", "K/W"}, {"heat capacity", "J/K"}, {"temperature coefficient", "1/K"},
+	{"rotary damping", "N·m·s/rad"}, {"damping without its angle, or angular momentum", "N·m·s"}, {"inertia", "kg·m²"}, {"stiffness", "N/m"},
+	{"damping", "N·s/m"},
+	{"voltage rate", "V/s"}, {"current rate", "A/s"}, {"thermal resistance", "K/W"}, {"heat capacity", "J/K"},
+	{"temperature coefficient", "1/K"},
 	{"torque random walk", "N·m/√s"},
 }

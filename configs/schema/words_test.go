@@ -35,11 +35,13 @@ func TestNumbersWithWords(t *testing.T) {
 	}
 	for given, want := range map[string]string{"gait: trott\n": `did you mean "trot"?`, "gait: 1\n": "gait: ", "gait: [trot]\n": "gait: "} {
 		again := horse{Gait: 2}
-		if _, err := schema.Load("horse.yaml", []byte(given), &again, none); err == nil || !strings.Contains(err.Error(), want) || again.Gait != 2 {
+		if _, err := schema.Load("horse.yaml", []byte(given), &again, none); err == nil || !strings.Contains(err.Error(), want) ||
+			again.Gait != 2 {
 			t.Errorf("%q: %v, gait %d", given, err, again.Gait)
 		}
 	}
-	shape, err := json.Marshal(schema.SchemaOf(reflect.TypeFor[gait](), reflect.ValueOf(gait(2)), schema.FieldsOf(reflect.TypeFor[horse]())[0]))
+	shape, err := json.Marshal(schema.SchemaOf(reflect.TypeFor[gait](), reflect.ValueOf(gait(2)),
+		schema.FieldsOf(reflect.TypeFor[horse]())[0]))
 	if err != nil || !strings.Contains(string(shape), `["walk","trot","gallop"]`) || !strings.Contains(string(shape), `"string"`) {
 		t.Errorf("schema %s, %v", shape, err)
 	}

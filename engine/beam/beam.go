@@ -64,7 +64,8 @@ func Paper() Params {
 const MostElements = 1000
 
 // ErrLoose says that the supports leave the beam a motion without strain: it has no static deflection.
-var ErrLoose = errors.New("the supports do not hold the beam: it can move without bending, so no static deflection exists; pin both ends or clamp one")
+var ErrLoose = errors.New("the supports do not hold the beam: it can move without bending, so no static deflection exists; pin both ends " +
+	"or clamp one")
 
 // Check tells all that is wrong with the parameters.
 func (p *Params) Check() []engine.Problem {

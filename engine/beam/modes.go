@@ -143,8 +143,8 @@ func (m *Modes) Deflection(eta []float64, at, load *Place, f float64) (w float64
 	return w
 }
 
-// Fastest is the rate (1/s) at which the stiffest mode swings or, where it is damped more than critically, decays: what bounds the step of an
-// explicit method. By power iteration, within a few per cent.
+// Fastest is the rate (1/s) at which the stiffest mode swings or, where it is damped more than critically, decays: what bounds the step of
+// an explicit method. By power iteration, within a few per cent.
 func (b *Beam) Fastest() float64 {
 	x, y := make([]float64, b.N), make([]float64, b.N)
 	for i := range x {

@@ -77,7 +77,8 @@ func (a *Audit) Check(tol float64) error {
 	for _, e := range all {
 		size := max(least, e.Size())
 		if r := e.Residual(); !(math.Abs(r) <= tol*size) {
-			errs = append(errs, fmt.Errorf("%s: the energies do not close: in %.9g J, loss %.9g J, work %.9g J, stored %.9g J: %.3g J are left, %.2g relative, want at most %.2g",
+			errs = append(errs, fmt.Errorf("%s: the energies do not close: in %.9g J, loss %.9g J, work %.9g J, stored %.9g J: %.3g J are left, "+
+				"%.2g relative, want at most %.2g",
 				e.Name, e.Input, e.Loss, e.Output, e.StoredChange, r, math.Abs(r)/size, tol))
 		}
 		if e.Loss < -tol*size {

@@ -17,7 +17,8 @@ func TestAuditCheck(t *testing.T) {
 	if err := at(0.9e-7, 0).Check(1e-9); err != nil {
 		t.Error(err)
 	}
-	for words, a := range map[string]*Audit{"circuit: the energies do not close": at(1.2e-7, 0), "total: the energies do not close": at(-1.2e-7, 0), "circuit: loss -5 J": at(0, -35)} {
+	for words, a := range map[string]*Audit{"circuit: the energies do not close": at(1.2e-7, 0),
+		"total: the energies do not close": at(-1.2e-7, 0), "circuit: loss -5 J": at(0, -35)} {
 		if err := a.Check(1e-9); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%v, want %q", err, words)
 		}

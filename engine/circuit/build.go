@@ -236,7 +236,8 @@ func (b *builder) try() {
 			names = append(names, c.injections[max(k, ^k)].name)
 		}
 		if math.Abs(sum) > 1e-9*scale {
-			b.errs = append(b.errs, fmt.Errorf("%w: %s have no other way than each other, but %.6g A is left over; change their currents at the start", ErrStart, strings.Join(names, ", "), sum))
+			b.errs = append(b.errs, fmt.Errorf("%w: %s have no other way than each other, but %.6g A is left over; change their currents at "+
+				"the start", ErrStart, strings.Join(names, ", "), sum))
 		}
 	}
 	q := make([]float64, c.axes)
@@ -247,7 +248,8 @@ func (b *builder) try() {
 		p := &c.groups[g]
 		p.field.At(0, &p.mag)
 		if !positive(p.mag.L, p.m) {
-			b.errs = append(b.errs, fmt.Errorf("%w: %s: the inductances are not symmetric and positive definite: a coupling of 1 or more", ErrSingular, p.name))
+			b.errs = append(b.errs, fmt.Errorf("%w: %s: the inductances are not symmetric and positive definite: a coupling of 1 or more",
+				ErrSingular, p.name))
 			return
 		}
 	}

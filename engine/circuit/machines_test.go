@@ -68,7 +68,8 @@ func TestPowerClosesAnywhere(t *testing.T) {
 
 // The index of the star's first current is what the test above takes.
 func TestStatesOfEverything(t *testing.T) {
-	want := []string{"dc.current", "coil.current", "pm.d.current", "pm.q.current", "abc.a.current", "abc.b.current", "abc.c.current", "c.voltage", "dc.temperature"}
+	want := []string{"dc.current", "coil.current", "pm.d.current", "pm.q.current", "abc.a.current", "abc.b.current", "abc.c.current",
+		"c.voltage", "dc.temperature"}
 	for k, s := range everything(t).States() {
 		if s.Name != want[k] {
 			t.Errorf("state %d: %s, want %s", k, s.Name, want[k])

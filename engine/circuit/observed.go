@@ -129,7 +129,8 @@ func (c *Circuit) StiffnessHint() string {
 	if !(tau < 1e-4) {
 		return ""
 	}
-	return fmt.Sprintf("; the winding %s settles in L/R = %.2g s, which the adaptive integrator has to follow: leave its inductance out", name, tau)
+	return fmt.Sprintf("; the winding %s settles in L/R = %.2g s, which the adaptive integrator has to follow: leave its inductance out",
+		name, tau)
 }
 
 // Fastest is the winding that follows its voltage soonest if nothing else holds it back: its name and L/R (s), +Inf where no winding

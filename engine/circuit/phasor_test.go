@@ -137,7 +137,8 @@ func TestRandomNetworksAgainstPhasors(t *testing.T) {
 		m := k12 * math.Sqrt(l1*l2)
 		ends := [2]int{1 + rng.IntN(nodes), 1 + rng.IntN(nodes)}
 		for i, l := range [2]float64{l1, l2} {
-			b := phasorBranch{name: fmt.Sprintf("coil%d", i), from: ends[i], z: map[int]complex128{first + i: complex(1, w*l), first + 1 - i: complex(0, w*m)}}
+			b := phasorBranch{name: fmt.Sprintf("coil%d", i), from: ends[i],
+				z: map[int]complex128{first + i: complex(1, w*l), first + 1 - i: complex(0, w*m)}}
 			add(b, func(_, _ complex128) Element { return nil })
 		}
 		x := phasors(nodes, branches)

@@ -83,7 +83,8 @@ func (b *builder) topology() {
 				through = append(through, e)
 			}
 		}
-		b.errs = append(b.errs, fmt.Errorf("%w: only the current sources %s reach %s: its voltage is free and the currents may contradict each other; add a resistor or leave one out", ErrCut, elements(through), b.names(set)))
+		b.errs = append(b.errs, fmt.Errorf("%w: only the current sources %s reach %s: its voltage is free and the currents may contradict each "+
+			"other; add a resistor or leave one out", ErrCut, elements(through), b.names(set)))
 	}
 	if len(b.errs) > 0 {
 		return
@@ -105,7 +106,8 @@ func (b *builder) topology() {
 			before := len(p.injections)
 			p.injections = appendSigned(p.injections, k, slices.Contains(set, s.fromNode), slices.Contains(set, s.toNode))
 			if len(p.injections) > before && jumps(s.u) {
-				b.errs = append(b.errs, fmt.Errorf("%w: %s jumps, and only windings reach %s: they cannot follow; put a resistor beside the source", ErrCut, s.name, b.names(set)))
+				b.errs = append(b.errs, fmt.Errorf("%w: %s jumps, and only windings reach %s: they cannot follow; put a resistor beside the source",
+					ErrCut, s.name, b.names(set)))
 			}
 		}
 		b.c.cuts = append(b.c.cuts, p)

@@ -22,7 +22,8 @@ type SmoothCommutator struct {
 func NewSmoothCommutator(spec CommutatorSpec) (*SmoothCommutator, error) {
 	err := spec.Validate()
 	if spec.Rz != 0 || spec.BarStep != 0 || spec.TrueSlots {
-		err = errors.Join(err, fmt.Errorf("commutator: a smooth contour has no roughness, bar steps or true slots: rz %g, bar_step %g, true_slots %t",
+		err = errors.Join(err, fmt.Errorf("commutator: a smooth contour has no roughness, bar steps or true slots: rz %g, bar_step %g, "+
+			"true_slots %t",
 			spec.Rz, spec.BarStep, spec.TrueSlots))
 	}
 	if err != nil {

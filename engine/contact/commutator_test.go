@@ -108,7 +108,8 @@ func TestCommutatorEdgeIsTheSectorWhateverTheHint(t *testing.T) {
 			j := (k + 1) % n
 			l := math.Hypot(x[j]-x[k], y[j]-y[k])
 			want := ((px-x[k])*(y[j]-y[k]) - (py-y[k])*(x[j]-x[k])) / l
-			for _, hint := range []int32{int32(k), int32((k + 3) % n), int32((k + n - 5) % n), int32((k + n/2) % n), int32(rng.IntN(n)), -1, math.MaxInt32} {
+			for _, hint := range []int32{int32(k), int32((k + 3) % n), int32((k + n - 5) % n), int32((k + n/2) % n), int32(rng.IntN(n)), -1,
+				math.MaxInt32} {
 				gap, nx, ny, edge := c.Edge(px, py, &hint)
 				if int(edge) != k || hint != edge || math.Abs(gap-want) > 1e-15 || math.Abs(math.Hypot(nx, ny)-1) > 1e-14 || nx*px+ny*py < 0 && !true_ {
 					t.Fatalf("α = %g: edge %d gap %g n (%g, %g), want edge %d gap %g", a, edge, gap, nx, ny, k, want)

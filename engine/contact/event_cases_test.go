@@ -362,16 +362,19 @@ func TestBadStartsAndStormsAreErrors(t *testing.T) {
 		t.Error("ran without a start")
 	}
 	var at *EventError
-	if err := e.Start(2, []float64{-0.1}, []float64{0}); !errors.Is(err, ErrPenetration) || !errors.As(err, &at) || at.T != 2 || len(at.IDs) != 1 || at.IDs[0] != 3 {
+	if err := e.Start(2, []float64{-0.1}, []float64{0}); !errors.Is(err, ErrPenetration) || !errors.As(err, &at) || at.T != 2 ||
+		len(at.IDs) != 1 || at.IDs[0] != 3 {
 		t.Errorf("overlap: %v", err)
 	}
 	if err := e.Start(0, []float64{math.NaN()}, []float64{0}); !errors.Is(err, engine.ErrNonFinite) {
 		t.Errorf("NaN: %v", err)
 	}
-	if _, err := NewEventDriven(bouncing(0.5), EventOptions{TolV: -1, RTol: math.NaN(), MaxEvents: -3}); err == nil || strings.Count(err.Error(), "want > 0") != 3 {
+	if _, err := NewEventDriven(bouncing(0.5), EventOptions{TolV: -1, RTol: math.NaN(), MaxEvents: -3}); err == nil ||
+		strings.Count(err.Error(), "want > 0") != 3 {
 		t.Errorf("options: %v", err)
 	}
-	// between two walls: the guard against chatter stops it where its way there and back is below ten tolerances of the gap, otherwise it is an error
+	// between two walls: the guard against chatter stops it where its way there and back is below ten tolerances of the gap, otherwise it is
+	// an error
 	width := 4e-9
 	storm := bouncing(1)
 	storm.contacts = func(_ float64, q, u []float64, set *Set) {

@@ -95,7 +95,8 @@ func lookedAt(t *testing.T, p toys.RodParams, tol, every, end float64) (e *conta
 // integrator without events to settle, whatever is asked for on the way, and as near as the tolerance says.
 func TestRodSlidesOnAfterAStop(t *testing.T) {
 	for _, c := range []struct{ mu, angle, vx, spin, end float64 }{
-		{0.1, 1.2, 1, 0, 0.4}, {0.1, 1.2, 0.3, 0, 0.4}, {0.2, 1.25, 0.6, 0, 0.45}, {0.1, math.Pi - 1.2, -1, 0, 0.4}, {0.05, 1.4, 0.2, 0.5, 0.5}, {0.02, 1.5, -0.1, 0.3, 0.7},
+		{0.1, 1.2, 1, 0, 0.4}, {0.1, 1.2, 0.3, 0, 0.4}, {0.2, 1.25, 0.6, 0, 0.45}, {0.1, math.Pi - 1.2, -1, 0, 0.4}, {0.05, 1.4, 0.2, 0.5, 0.5},
+		{0.02, 1.5, -0.1, 0.3, 0.7},
 	} {
 		x, phi, stops := slidingRod(t, c.mu, c.angle, c.vx, c.spin, c.end)
 		p := toys.DefaultRod()
@@ -130,8 +131,9 @@ func TestRodSlidesOnAfterAStop(t *testing.T) {
 	}
 }
 
-// rodLands is the fall of the rod of slidingRod in closed form until its lower end meets the ground, and the impact without restitution there, in which that end
-// slides on: how long it falls, then the place of the centre, the angle, the velocity of the centre along the ground and the turning speed.
+// rodLands is the fall of the rod of slidingRod in closed form until its lower end meets the ground, and the impact without restitution
+// there, in which that end slides on: how long it falls, then the place of the centre, the angle, the velocity of the centre along the
+// ground and the turning speed.
 func rodLands(t *testing.T, mu, angle, gap, vx, vy, spin float64) (fall, x, phi, vAfter, spinAfter float64) {
 	const m, l, j, g = 1.0, 1.0, 1.0 / 12, 9.81
 	height := func(s float64) float64 {
@@ -161,11 +163,12 @@ func rodLands(t *testing.T, mu, angle, gap, vx, vy, spin float64) (fall, x, phi,
 	return fall, vx * fall, phi, vAfter, spinAfter
 }
 
-// A rod falls on one end, which slides on after the impact, stops and slides back: the error against closed forms and Runge and Kutta falls with the
-// tolerance, to its order, and nothing depends on how often the motion is looked at. Leaning to either side.
+// A rod falls on one end, which slides on after the impact, stops and slides back: the error against closed forms and Runge and Kutta falls
+// with the tolerance, to its order, and nothing depends on how often the motion is looked at. Leaning to either side.
 func TestErrorOfImpactAndSlidingFallsWithTheTolerance(t *testing.T) {
 	for _, side := range []float64{1, -1} {
-		for _, c := range []struct{ mu, lean, gap, vx, spin, end float64 }{{0.1, 1.2, 0.05, 1.2, 0.3, 0.35}, {0.2, 1.25, 0.02, 1.1, 0, 0.35}, {0.05, 1.3, 0.03, 0.7, 0.2, 0.4}} {
+		for _, c := range []struct{ mu, lean, gap, vx, spin, end float64 }{{0.1, 1.2, 0.05, 1.2, 0.3, 0.35}, {0.2, 1.25, 0.02, 1.1, 0, 0.35},
+			{0.05, 1.3, 0.03, 0.7, 0.2, 0.4}} {
 			angle := math.Pi/2 + side*(c.lean-math.Pi/2)
 			fall, x, phi, v, w := rodLands(t, c.mu, angle, c.gap, side*c.vx, 0, side*c.spin)
 			slid, phi, stops := slidingRod(t, c.mu, phi, v, w, c.end-fall)

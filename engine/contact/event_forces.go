@@ -2,8 +2,8 @@ package contact
 
 import "math"
 
-// knownForces are the forces of the held contacts in the equations that were solved last for an output, G·λ + b = 0. Bodies at rest have the
-// same ones from row to row: there it spares the elimination, which costs the cube of the contacts.
+// knownForces are the forces of the held contacts in the equations that were solved last for an output, G·λ + b = 0. Bodies at rest have
+// the same ones from row to row: there it spares the elimination, which costs the cube of the contacts.
 type knownForces struct {
 	g, b, lam []float64
 }

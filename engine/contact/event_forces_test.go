@@ -37,8 +37,10 @@ func TestForcesOfARestingStackFollowTheLoad(t *testing.T) {
 					floor, push = floor+f.N, push+f.T
 				}
 			}
-			if want := amplitude * math.Sin(omega*at); math.Abs(math.Abs(push)-math.Abs(want)) > 1e-10+1e-9*amplitude || math.Abs(floor-2*mass*weight) > 1e-8 {
-				t.Errorf("force of %g N at %g s: friction %.12g N, want ±%.12g; on the floor %.12g N, want %.12g", amplitude, at, push, want, floor, 2*mass*weight)
+			if want := amplitude * math.Sin(omega*at); math.Abs(math.Abs(push)-math.Abs(want)) > 1e-10+1e-9*amplitude ||
+				math.Abs(floor-2*mass*weight) > 1e-8 {
+				t.Errorf("force of %g N at %g s: friction %.12g N, want ±%.12g; on the floor %.12g N, want %.12g", amplitude, at, push, want, floor,
+					2*mass*weight)
 			}
 		}
 		if err := e.Run(0.6, func(e *EventDriven) bool {

@@ -185,8 +185,8 @@ func (s *smooth) hold() bool {
 	return numeric.AllFinite(s.acc...)
 }
 
-// balance fills p with the forces or impulses of the unknowns that take v away, 0 elsewhere; held contacts that slide (nil: none) bring their
-// friction along. rank and left are those of pivoted.
+// balance fills p with the forces or impulses of the unknowns that take v away, 0 elsewhere; held contacts that slide (nil: none) bring
+// their friction along. rank and left are those of pivoted.
 func (s *smooth) balance(v []float64, held []held, p []float64) (rank int, left float64) {
 	n, w := len(s.unk), len(p)
 	for r, i := range s.unk {

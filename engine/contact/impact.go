@@ -57,8 +57,8 @@ type ImpactResult struct {
 //	P_NE = ε_N·P_NC + P_x,   0 ≤ P_x ⊥ v_NE ≥ 0,   R = ν*·ε_N·ε_T·P_TC
 //	R > 0: R ≤ P_TE ≤ μ·P_NE    R < 0: −μ·P_NE ≤ P_TE ≤ R    R = 0: |P_TE| ≤ μ·P_NE
 //
-// with Coulomb's law on v_TE between the bounds; ν* is 1 for a contact that sticks at the end of compression and ν for one that slides. This
-// use of ε_T and ν is our reading of the names in [SNB06]. Newton's law has one phase, Coulomb's law on v_T⁺ + ε_T·v_T and
+// with Coulomb's law on v_TE between the bounds; ν* is 1 for a contact that sticks at the end of compression and ν for one that slides.
+// This use of ε_T and ν is our reading of the names in [SNB06]. Newton's law has one phase, Coulomb's law on v_T⁺ + ε_T·v_T and
 //
 //	0 ≤ P_N ⊥ v_N⁺ + ε_N·min(v_N, 0) ≥ 0      [M88b]
 //
@@ -68,8 +68,8 @@ type ImpactResult struct {
 //
 // With friction in more than one contact Poisson's law may make energy [G13], with friction that reverses Newton's law does so
 // even in one. What the bodies gain in the frame of the surfaces, ½·Pᵀ(v + v⁺), is therefore taken after each impact, and is
-// the work on the coordinates less that of surfaces moved from outside. Where it is positive, or no impulses exist, the impact is repeated with
-// one ε for all contacts, and then with ε = 0, which never gains: P_N·v_N⁺ = 0 and P_T·v_T⁺ ≤ 0.
+// the work on the coordinates less that of surfaces moved from outside. Where it is positive, or no impulses exist, the impact is repeated
+// with one ε for all contacts, and then with ε = 0, which never gains: P_N·v_N⁺ = 0 and P_T·v_T⁺ ≤ 0.
 //
 // An Impact owns its workspace: one goroutine at a time, no allocation.
 type Impact struct {

@@ -9,13 +9,13 @@ import "math"
 // Moreau's step lets the jump of its velocities act from (1 − θ)·h on, and gives back the approach at the beginning of the step. With
 // Positions both are put right, so that an impact is of second order in h: without that it comes too late by half a step on the mean.
 
-// rebound is the velocity that restitution asks for at closed contact k after an impact (m/s): with a = dġ_N/dt under the forces of the step and
-// of the contacts that last,
+// rebound is the velocity that restitution asks for at closed contact k after an impact (m/s): with a = dġ_N/dt under the forces of the
+// step and of the contacts that last,
 //
 //	ġ_N⁺ = −ε·(ġ_N + s·a) + (h − s)·a,  not below 0
 //
-// Impulses of the step before that were, or came with, those of an impact are no forces. Nor can the rebound be faster than the approach by more
-// than twice of what forces other than of contact change the velocity in a step.
+// Impulses of the step before that were, or came with, those of an impact are no forces. Nor can the rebound be faster than the approach by
+// more than twice of what forces other than of contact change the velocity in a step.
 func (m *Moreau) rebound(d []float64, k int) float64 {
 	eps := m.Set.Law[m.ClosedPlaces[k]].EpsN
 	if !m.opt.Positions || eps == 0 {
@@ -31,8 +31,9 @@ func (m *Moreau) rebound(d []float64, k int) float64 {
 	return min(max(-eps*(m.vk[k]+s*gain)+(1-s)*gain, 0), -eps*m.vk[k]+2*math.Abs(m.vf[2*k]-m.vk[k]))
 }
 
-// sinceImpact moves q by what the impacts of the step have done since. Impulses of contacts that share bodies are one impact, which others of them pass
-// on: it has one time s, the mean of its closures by P_N·|ġ_N|. With a time each, impulses that hold each other would move bodies. Where all its bodies part,
+// sinceImpact moves q by what the impacts of the step have done since. Impulses of contacts that share bodies are one impact, which others
+// of them pass on: it has one time s, the mean of its closures by P_N·|ġ_N|. With a time each, impulses that hold each other would move
+// bodies. Where all its bodies part,
 //
 //	q⁺ += ((1−θ)·h − s)·M̂⁻¹W·P
 //

@@ -29,8 +29,8 @@ func row(t *testing.T, eps float64, mass, x, v []float64) (s *contact.Scene, q, 
 	return s, q, u
 }
 
-// Two impacts of one step that press a light disc between heavy ones move no body further than its speeds before and after do, leave the centre
-// of mass on its way, and leave no disc deeper in its neighbour than before.
+// Two impacts of one step that press a light disc between heavy ones move no body further than its speeds before and after do, leave the
+// centre of mass on its way, and leave no disc deeper in its neighbour than before.
 func TestImpactsThatShareABodyMoveItByItsSpeeds(t *testing.T) {
 	const h = 1e-5
 	for _, eps := range []float64{0, 0.25, 1} {
@@ -105,7 +105,8 @@ func TestDepthThatNoImpactExplainsIsCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.Step(3, q, u)
-			if o := m.Overrun; m.Overruns != c.overrun || c.overrun > 0 && (o.T != 3 || o.A+o.B != "AB" && o.A+o.B != "BA" || math.Abs(o.Share-3.1/3) > 1e-3) {
+			if o := m.Overrun; m.Overruns != c.overrun || c.overrun > 0 &&
+				(o.T != 3 || o.A+o.B != "AB" && o.A+o.B != "BA" || math.Abs(o.Share-3.1/3) > 1e-3) {
 				t.Errorf("%g m deep: %d counted, %+v", sign*c.depth, m.Overruns, o)
 			}
 		}

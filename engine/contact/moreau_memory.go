@@ -2,8 +2,8 @@ package contact
 
 import "hilrig/engine/lcp"
 
-// memory keeps how contacts ended by their id: a table with short probing, whose size is a power of two. A contact that finds its places taken by
-// others pushes out the one not seen for longest, which costs that one its warm start and nothing else.
+// memory keeps how contacts ended by their id: a table with short probing, whose size is a power of two. A contact that finds its places
+// taken by others pushes out the one not seen for longest, which costs that one its warm start and nothing else.
 type memory struct {
 	slot  []ended
 	shift uint32 // 32 − log₂ of the size

@@ -4,15 +4,17 @@ import "math"
 
 // MoreauOptions says how to step. The zero value of a field stands for its default.
 type MoreauOptions struct {
-	Step        float64   // s       length h
-	Theta       float64   // 1       weight of the end of the step, ½ (neutral) … 1 (damped); default 0.55, with Positions 0.51
-	Beta        float64   // 1       share of a penetration that is taken back per step; default 0.2; negative: none
-	VTh         float64   // m/s     slower approaches do not rebound; default 1e-3; negative: all of them do
-	Positions   bool      //         take penetration back by moving q, not through the velocities (moreau_positions.go)
-	EndOfStep   bool      //         look for contacts at the end of the step instead of its middle
-	Impact      ImpactLaw //         Newton (default) or Poisson
-	MaxContacts int       // 1       closed at once. Of more the shallowest are left out, and the step says Limited. 0: as many as there are; a step with more than ever before makes room
-	Reach       float64   // m       EndOfStep alone: pairs with a wider gap are not looked at; default: all are
+	Step      float64   // s       length h
+	Theta     float64   // 1       weight of the end of the step, ½ (neutral) … 1 (damped); default 0.55, with Positions 0.51
+	Beta      float64   // 1       share of a penetration that is taken back per step; default 0.2; negative: none
+	VTh       float64   // m/s     slower approaches do not rebound; default 1e-3; negative: all of them do
+	Positions bool      //         take penetration back by moving q, not through the velocities (moreau_positions.go)
+	EndOfStep bool      //         look for contacts at the end of the step instead of its middle
+	Impact    ImpactLaw //         Newton (default) or Poisson
+	// 1 closed at once. Of more the shallowest are left out, and the step says Limited. 0: as many as there are; a step with more than ever
+	// before makes room
+	MaxContacts int
+	Reach       float64 // m       EndOfStep alone: pairs with a wider gap are not looked at; default: all are
 }
 
 // MoreauCounts counts since the start. Degraded steps are finite and bounded, but their contact problem was not verified.
@@ -26,20 +28,24 @@ type MoreauCounts struct {
 	Painleve        int64 // steps in which a contact could not slide on as it did, see lcp.FrictionResult.Jams
 	NonFiniteSteps  int64 // steps with something that was not finite: nothing was done
 	DroppedContacts int64 // closed contacts left out for want of room
-	Overruns        int64 // steps in which bodies close to each other moved too far for contacts to be found for sure, see Sweeper, or were too deep in each other, see deepest
-	Updates         int64 // solves whose contact states were not those expected
-	Pivots          int64
-	Lowered         int64    // impacts by Poisson's law with less restitution than asked for, which would have made energy
-	Merged          int64    // steps with blows at different times that would leave other velocities one after the other, see sequence
-	Blows           int64    // steps in which a contact approached faster than forces explain
-	Crowded         int64    // steps with a blow that came at most crowded steps after another one of the scene, or beside another in the step
-	Flickers        int64    // contacts that were open for one step between two in which they carried force, and came back no faster than forces drove them
-	Unsupported     int64    // contacts at rest that were open in a step with a blow, and which it drove into their surface: it was settled without them
-	ByMethod        [8]int64 // solves by lcp.FrictionResult.Method
-	EnergyGains     int64    // steps in which the contacts did work on the bodies, beyond rounding
-	Gained          float64  // J, their sum
-	Dissipated      float64  // J, the sum over the other steps
-	Exchanged       float64  // J, the sum of the sizes of all work of contacts
+	// steps in which bodies close to each other moved too far for contacts to be found for sure, see Sweeper, or were too deep in each other,
+	// see deepest
+	Overruns int64
+	Updates  int64 // solves whose contact states were not those expected
+	Pivots   int64
+	Lowered  int64 // impacts by Poisson's law with less restitution than asked for, which would have made energy
+	Merged   int64 // steps with blows at different times that would leave other velocities one after the other, see sequence
+	Blows    int64 // steps in which a contact approached faster than forces explain
+	Crowded  int64 // steps with a blow that came at most crowded steps after another one of the scene, or beside another in the step
+	// contacts that were open for one step between two in which they carried force, and came back no faster than forces drove them
+	Flickers int64
+	// contacts at rest that were open in a step with a blow, and which it drove into their surface: it was settled without them
+	Unsupported int64
+	ByMethod    [8]int64 // solves by lcp.FrictionResult.Method
+	EnergyGains int64    // steps in which the contacts did work on the bodies, beyond rounding
+	Gained      float64  // J, their sum
+	Dissipated  float64  // J, the sum over the other steps
+	Exchanged   float64  // J, the sum of the sizes of all work of contacts
 }
 
 // Overrun is a step that was too long.

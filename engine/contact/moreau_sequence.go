@@ -18,7 +18,8 @@ const maxBlows = 8
 
 func newSequence(n int) *sequence {
 	f := func() []float64 { return make([]float64, 2*n) }
-	return &sequence{gap: make([]float64, n), contacts: make([]int32, 0, n), g: make([]float64, 4*n*n), v: f(), p: f(), laws: make([]Law, n), speeds: f()}
+	return &sequence{gap: make([]float64, n), contacts: make([]int32, 0, n), g: make([]float64, 4*n*n), v: f(), p: f(), laws: make([]Law, n),
+		speeds: f()}
 }
 
 // differs tells whether blows at different times of the step leave other velocities one after the other than the impulses sum leave, by

@@ -14,7 +14,8 @@ import (
 )
 
 // stepper makes an engine for a toy by its name in the registry and with its parameters, at its start.
-func stepper(t testing.TB, name string, values map[string]float64, opt contact.MoreauOptions) (m *contact.Moreau, sys toys.Toy, q, u []float64) {
+func stepper(t testing.TB, name string, values map[string]float64, opt contact.MoreauOptions) (m *contact.Moreau, sys toys.Toy, q,
+	u []float64) {
 	t.Helper()
 	info, err := toys.Find(name)
 	if err != nil {
@@ -70,7 +71,8 @@ func TestMoreauOptionsOutOfRangeAreAllNamed(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"step: NaN", "theta: 0.3", "beta: 2", "vth: NaN", "max contacts: -1", "reach: -1", "impact: sequential", "positions:"} {
+	for _, want := range []string{"step: NaN", "theta: 0.3", "beta: 2", "vth: NaN", "max contacts: -1", "reach: -1", "impact: sequential",
+		"positions:"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in\n%v", want, err)
 		}
@@ -83,7 +85,8 @@ func TestMoreauOptionsOutOfRangeAreAllNamed(t *testing.T) {
 // Every option, every toy: no allocation.
 func TestStepAllocatesNothing(t *testing.T) {
 	for _, info := range toys.Registry {
-		for _, opt := range []contact.MoreauOptions{{Step: 1e-3}, {Step: 1e-3, EndOfStep: true}, {Step: 1e-3, Positions: true}, {Step: 1e-3, Impact: contact.Poisson}} {
+		for _, opt := range []contact.MoreauOptions{{Step: 1e-3}, {Step: 1e-3, EndOfStep: true}, {Step: 1e-3, Positions: true},
+			{Step: 1e-3, Impact: contact.Poisson}} {
 			m, _, q, u := stepper(t, info.Name, nil, opt)
 			k := 0
 			if n := testing.AllocsPerRun(500, func() {
@@ -188,7 +191,8 @@ func TestWarmStartFollowsTheContact(t *testing.T) {
 // The engine against one step worked out by hand: a disc with spin that hits the ground, theory's order of a step.
 func TestOneStepByHand(t *testing.T) {
 	const h, g, r, mass, mu, eps = 1e-3, 9.81, 0.02, 0.1, 0.3, 0.5
-	m, _, q, u := stepper(t, "ball", map[string]float64{"start.height": 0, "start.vy": -2, "start.vx": 1, "start.spin": 3}, contact.MoreauOptions{Step: h})
+	m, _, q, u := stepper(t, "ball", map[string]float64{"start.height": 0, "start.vy": -2, "start.vx": 1, "start.spin": 3},
+		contact.MoreauOptions{Step: h})
 	m.Step(0, q, u)
 	// mid-point gap −0.001: closed; row: ġ_N(u_free) + ε·ġ_N⁻ + β·g/h
 	vn, vt := -2-h*g, 1+3*r

@@ -46,12 +46,12 @@ func (o *Outline) overVertex(v int, x, y float64) spot {
 	return h
 }
 
-// blunt is the sine of the angle by which an edge of a body may lead into a surface that its vertex is said to touch. Flat faces that lie on
-// each other are off by rounding and by penetration; a corner that meets the wrong side of another corner is off by its whole angle.
+// blunt is the sine of the angle by which an edge of a body may lead into a surface that its vertex is said to touch. Flat faces that lie
+// on each other are off by rounding and by penetration; a corner that meets the wrong side of another corner is off by its whole angle.
 const blunt = 0.2
 
-// bears tells whether the contour leads away, at vertex v, from a surface with the normal (nx, ny) in the frame of o, or into it by an angle
-// whose sine is at most tol: the vertex can touch that surface before its neighbours do.
+// bears tells whether the contour leads away, at vertex v, from a surface with the normal (nx, ny) in the frame of o, or into it by an
+// angle whose sine is at most tol: the vertex can touch that surface before its neighbours do.
 func (o *Outline) bears(v int, nx, ny, tol float64) bool {
 	before := o.edgeBefore(v)
 	return nx*o.tx[before]+ny*o.ty[before] <= tol && nx*o.tx[v]+ny*o.ty[v] >= -tol
@@ -62,9 +62,9 @@ func (o *Outline) edgeCoordinate(e int, x, y float64) float64 {
 	return (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e]
 }
 
-// places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end; around
-// a convex vertex when the point is outside of both its edges, or at the vertex; and in a notch on both its sides. A point inside the
-// material is listed however deep it is. hint is the edge of last time.
+// places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end;
+// around a convex vertex when the point is outside of both its edges, or at the vertex; and in a notch on both its sides. A point inside
+// the material is listed however deep it is. hint is the edge of last time.
 //
 // In a valley that is no notch a point is over one edge at a time, as over a Commutator.
 //
@@ -163,8 +163,8 @@ func (l *placeList) add(h spot) {
 	}
 }
 
-// placesOfDisc finds where a disc about a point may touch the outline: every edge and every convex vertex that is nearer to the centre than its
-// neighbours and nearer than bound (m). With the centre inside the material the list is that of the centre.
+// placesOfDisc finds where a disc about a point may touch the outline: every edge and every convex vertex that is nearer to the centre than
+// its neighbours and nearer than bound (m). With the centre inside the material the list is that of the centre.
 func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 	l.n = 0
 	var first [3]spot

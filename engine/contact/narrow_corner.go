@@ -30,8 +30,9 @@ func (r placement) bears(a *Outline, k int, nx, ny float64) bool {
 	return a.bears(k, nx, ny, blunt)
 }
 
-// otherSide moves a place over an edge that vertex k of a cannot touch to the neighbour of that edge round a convex corner of b, when it can
-// touch that one. Two corners of faces that lie on each other meet like this: which side of the corner is nearer is a matter of rounding.
+// otherSide moves a place over an edge that vertex k of a cannot touch to the neighbour of that edge round a convex corner of b, when it
+// can touch that one. Two corners of faces that lie on each other meet like this: which side of the corner is nearer is a matter of
+// rounding.
 func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 	e := int(h.feature)
 	for _, end := range [2]int{e, e + 1} {
@@ -52,9 +53,9 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 	return false
 }
 
-// cornerOnCorner decides about vertex k of a in the sector of a vertex of b. It is a contact when that vertex is in the sector of k as well;
-// if not, it is over an edge of a, where the other pass finds it. Two vertices at one point have no line between them: n is then
-// the mean of the edge normals of both that either side can touch. Where that is the normal of an edge of b, the contact is over this edge:
+// cornerOnCorner decides about vertex k of a in the sector of a vertex of b. It is a contact when that vertex is in the sector of k as
+// well; if not, it is over an edge of a, where the other pass finds it. Two vertices at one point have no line between them: n is then the
+// mean of the edge normals of both that either side can touch. Where that is the normal of an edge of b, the contact is over this edge:
 // corners of faces that lie on each other are at one point to rounding, which must not decide what is under them.
 func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
 	if h.bend > 0 {

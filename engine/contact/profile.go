@@ -44,7 +44,8 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 		return nil, fmt.Errorf("angle: from %g to %g rad is more than one turn; give one", angle[0], angle[n-1])
 	case span > turn*(1-1e-6):
 		if d := math.Abs(radius[n-1] - radius[0]); d > 0.1*peakToValley(radius) {
-			return nil, fmt.Errorf("radius: the ring does not close, its ends differ by %.3g m of %.3g m between lowest and highest point: take out the drift of the instrument", d, peakToValley(radius))
+			return nil, fmt.Errorf("radius: the ring does not close, its ends differ by %.3g m of %.3g m between lowest and highest point: take "+
+				"out the drift of the instrument", d, peakToValley(radius))
 		}
 		n--
 	}
@@ -59,7 +60,8 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 	p := &Profile{X: []float64{ps[n-1].a - turn}, Y: []float64{ps[n-1].r}}
 	for i, q := range append(ps, point{ps[0].a + turn, ps[0].r}) {
 		if gap := q.a - p.X[i]; gap > 5*mean {
-			return nil, fmt.Errorf("angle: nothing from %.4g to %.4g rad, where other points lie %.2g rad apart; want a whole turn", p.X[i], q.a, mean)
+			return nil, fmt.Errorf("angle: nothing from %.4g to %.4g rad, where other points lie %.2g rad apart; want a whole turn", p.X[i], q.a,
+				mean)
 		}
 		p.X, p.Y = append(p.X, q.a), append(p.Y, q.r)
 	}
@@ -147,7 +149,8 @@ func (p *Profile) resolve(h []float64, n int, dx float64) error {
 		before = r
 	}
 	if p.Correlation < perLength*dx {
-		return fmt.Errorf("points lie %.3g m apart, and the heights keep to each other over %.3g m only (their correlation length): noise, or too few points; want at least %d in that length", dx, p.Correlation, perLength)
+		return fmt.Errorf("points lie %.3g m apart, and the heights keep to each other over %.3g m only (their correlation length): noise, or "+
+			"too few points; want at least %d in that length", dx, p.Correlation, perLength)
 	}
 	return nil
 }

@@ -124,7 +124,8 @@ func TestProfilesRefused(t *testing.T) {
 
 // The vertices of a drawn outline, taken for a measured one, give the same outline, slots and bar steps included.
 func TestCommutatorFromItsOwnProfile(t *testing.T) {
-	spec := CommutatorSpec{Radius: 0.011, Eccentricity: 5e-6, Bars: 24, Rz: 5e-6, Corr: 5e-4, SlotWidth: 5e-4, DipDepth: 1e-5, EdgeLength: 3e-4, BarStep: 1e-6, Spacing: 25e-6, Seed: 3}
+	spec := CommutatorSpec{Radius: 0.011, Eccentricity: 5e-6, Bars: 24, Rz: 5e-6, Corr: 5e-4, SlotWidth: 5e-4, DipDepth: 1e-5,
+		EdgeLength: 3e-4, BarStep: 1e-6, Spacing: 25e-6, Seed: 3}
 	drawn, err := NewCommutator(spec)
 	if err != nil {
 		t.Fatal(err)

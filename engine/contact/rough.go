@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Random profiles: the same parameters and seed give the same bits. There is a source PCG(seed, stream) for each purpose, and one NormFloat64 per
-// point in order of increasing arc length. One stream for each kind of draw: a profile does not move when another one is added or left out.
+// Random profiles: the same parameters and seed give the same bits. There is a source PCG(seed, stream) for each purpose, and one
+// NormFloat64 per point in order of increasing arc length. One stream for each kind of draw: a profile does not move when another one is
+// added or left out.
 const (
 	streamRing = 0x52494e47 // roughness round a commutator
 	streamFace = 0x46414345 // roughness of a brush face
@@ -33,7 +34,8 @@ func RoughRing(n int, dx, l, rz float64, seed uint64) ([]float64, error) {
 	return h, nil
 }
 
-// roughHeights draws n heights whose depth is rz. Those of an open line are a piece of a ring that is longer by twice the reach of the kernel.
+// roughHeights draws n heights whose depth is rz. Those of an open line are a piece of a ring that is longer by twice the reach of the
+// kernel.
 func roughHeights(n int, open bool, dx, l, rz float64, stream, seed uint64, depth func(h []float64) float64) ([]float64, error) {
 	if err := checkRough(n, dx, l, rz); err != nil {
 		return nil, err

@@ -32,7 +32,8 @@ func TestCornersClatterToRest(t *testing.T) {
 					area, _, moment := o.Section()
 					sc, err := NewScene(SceneSpec{Gravity: [2]float64{0, -9.81},
 						Bodies: []BodySpec{{Name: "floor", Shape: Shape{HalfPlane: true}, Locked: [3]bool{true, true, true}},
-							{Name: name, Mass: 1, Inertia: moment / area, Shape: Shape{Outline: o}, Pose: [3]float64{0, 0.079, 0}, Speed: [3]float64{0, 0, spin}}},
+							{Name: name, Mass: 1, Inertia: moment / area, Shape: Shape{Outline: o}, Pose: [3]float64{0, 0.079, 0},
+								Speed: [3]float64{0, 0, spin}}},
 						Pairs: []PairSpec{{A: name, B: "floor", Law: Law{Mu: mu, EpsN: 0.4}}}})
 					if err != nil {
 						t.Fatal(err)
@@ -67,21 +68,23 @@ func TestCornersClatterToRest(t *testing.T) {
 	}
 }
 
-// The two walls of the only notch of an outline are two contacts of a point, with two numbers; a body that falls into the bend of a ramp finds
-// both, whatever lies beside them.
+// The two walls of the only notch of an outline are two contacts of a point, with two numbers; a body that falls into the bend of a ramp
+// finds both, whatever lies beside them.
 func TestTheOnlyNotchHasTwoWalls(t *testing.T) {
 	ramp, err := NewOutline([]Point{{-2, -1}, {2, -1}, {2, 0}, {0.3, 0}, {-0.6, 0.3}, {-2, 0.3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stone, err := NewOutline([]Point{{0.065223, 0.026944}, {-0.00448, 0.070511}, {-0.082417, 0.021528}, {-0.040776, -0.026947}, {-0.056269, -0.069184}, {0.04335, -0.06842}, {0.05243, -0.069709}})
+	stone, err := NewOutline([]Point{{0.065223, 0.026944}, {-0.00448, 0.070511}, {-0.082417, 0.021528}, {-0.040776, -0.026947},
+		{-0.056269, -0.069184}, {0.04335, -0.06842}, {0.05243, -0.069709}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, spin := range []float64{-5.021, -2, 0, 3} {
 		sc, err := NewScene(SceneSpec{Gravity: [2]float64{0, -9.81},
 			Bodies: []BodySpec{{Name: "ramp", Shape: Shape{Outline: ramp}, Locked: [3]bool{true, true, true}},
-				{Name: "stone", Mass: 0.737, Inertia: 0.002, Shape: Shape{Outline: stone}, Pose: [3]float64{-0.184, 0.45, 0.605}, Speed: [3]float64{-0.309, 0, spin}}},
+				{Name: "stone", Mass: 0.737, Inertia: 0.002, Shape: Shape{Outline: stone}, Pose: [3]float64{-0.184, 0.45, 0.605},
+					Speed: [3]float64{-0.309, 0, spin}}},
 			Pairs: []PairSpec{{A: "stone", B: "ramp", Law: Law{Mu: 0.2, EpsN: 0.3}}}})
 		if err != nil {
 			t.Fatal(err)

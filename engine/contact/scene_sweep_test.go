@@ -57,8 +57,10 @@ func TestOverrunsAreFoundOnBothSidesOfTheLimit(t *testing.T) {
 		{"a disc has its radius beside, above", Shape{Radius: 0.002}, -0.004, [3]float64{5.01 * limit}, [3]float64{}, true},
 		{"spin, below", Shape{Outline: bullet}, -0.0028, [3]float64{0, 0, 0.999 * limit / (0.002 * math.Sqrt2)}, [3]float64{}, false},
 		{"spin, above", Shape{Outline: bullet}, -0.0028, [3]float64{0, 0, -1.001 * limit / (0.002 * math.Sqrt2)}, [3]float64{}, true},
-		{"the plate turns, below", Shape{Outline: bullet}, 0.0028, [3]float64{}, [3]float64{0, 0, 0.999 * limit / (0.0028 + 0.002*math.Sqrt2)}, false},
-		{"the plate turns, above", Shape{Outline: bullet}, 0.0028, [3]float64{}, [3]float64{0, 0, 1.001 * limit / (0.0028 + 0.002*math.Sqrt2)}, true},
+		{"the plate turns, below", Shape{Outline: bullet}, 0.0028, [3]float64{}, [3]float64{0, 0, 0.999 * limit / (0.0028 + 0.002*math.Sqrt2)},
+			false},
+		{"the plate turns, above", Shape{Outline: bullet}, 0.0028, [3]float64{}, [3]float64{0, 0, 1.001 * limit / (0.0028 + 0.002*math.Sqrt2)},
+			true},
 	} {
 		sc := mustScene(t, SceneSpec{
 			Bodies: []BodySpec{
@@ -74,14 +76,16 @@ func TestOverrunsAreFoundOnBothSidesOfTheLimit(t *testing.T) {
 		q, u := make([]float64, 6), make([]float64, 6)
 		sc.Start(q, u)
 		m.Step(0.25, q, u)
-		if o := m.Overrun; m.Overruns > 0 != c.overrun || c.overrun && !(o.Share > 1 && o.Share < 1.03 && o.T == 0.25 && o.A+o.B == "platebullet" || o.A+o.B == "bulletplate") {
+		if o := m.Overrun; m.Overruns > 0 != c.overrun || c.overrun &&
+			!(o.Share > 1 && o.Share < 1.03 && o.T == 0.25 && o.A+o.B == "platebullet" || o.A+o.B == "bulletplate") {
 			t.Errorf("%s: %d overruns, %+v", c.name, m.Overruns, o)
 		}
 	}
 	// nothing gets behind a half-plane
 	sc := mustScene(t, SceneSpec{
-		Bodies: []BodySpec{{Name: "floor", Locked: [3]bool{true, true, true}, Shape: Shape{HalfPlane: true}}, {Name: "bullet", Mass: 1, Inertia: 1, Shape: Shape{Outline: bullet}, Pose: [3]float64{0, 0.01}, Speed: [3]float64{0, -1e4}}},
-		Pairs:  []PairSpec{{A: "bullet", B: "floor"}},
+		Bodies: []BodySpec{{Name: "floor", Locked: [3]bool{true, true, true}, Shape: Shape{HalfPlane: true}},
+			{Name: "bullet", Mass: 1, Inertia: 1, Shape: Shape{Outline: bullet}, Pose: [3]float64{0, 0.01}, Speed: [3]float64{0, -1e4}}},
+		Pairs: []PairSpec{{A: "bullet", B: "floor"}},
 	})
 	m, _ := NewMoreau(sc, MoreauOptions{Step: 1e-3})
 	q, u := make([]float64, 3), make([]float64, 3)

@@ -52,7 +52,8 @@ func mixedScene(t *testing.T, rng *rand.Rand) *Scene {
 		{Name: "star", Mass: 1, Inertia: 0.1, Shape: Shape{Outline: gearWheel}, Pose: at(0.2, 0.6), Speed: any3(2)},
 		{Name: "square", Mass: 2, Inertia: 0.2, Shape: Shape{Outline: square}, Pose: at(-1.4, 0.9), Speed: any3(2)},
 		{Name: "disc", Mass: 3, Inertia: 0.3, Shape: Shape{Radius: 0.25}, Pose: at(1.6, 0.6), Speed: any3(2)},
-		{Name: "wheel", Mass: 1, Inertia: 0.4, Shape: Shape{Radius: 0.3}, Pose: at(-0.1, 2.2), Speed: [3]float64{0, 1, 2}, Drive: [3]*Drive{drive(), nil, nil}},
+		{Name: "wheel", Mass: 1, Inertia: 0.4, Shape: Shape{Radius: 0.3}, Pose: at(-0.1, 2.2), Speed: [3]float64{0, 1, 2},
+			Drive: [3]*Drive{drive(), nil, nil}},
 	}
 	spec := SceneSpec{Bodies: bodies}
 	for i := range bodies {
@@ -69,7 +70,8 @@ func mixedScene(t *testing.T, rng *rand.Rand) *Scene {
 	return s
 }
 
-// Along an arbitrary smooth motion, w·u + w̃ is the derivative of the gap, and w·u̇ + w̄ that of w·u + w̃, for N and T, for every kind of contact.
+// Along an arbitrary smooth motion, w·u + w̃ is the derivative of the gap, and w·u̇ + w̄ that of w·u + w̃, for N and T, for every kind of
+// contact.
 func TestSceneKinematicsAgainstDifferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	kinds := map[string]int{}
@@ -169,7 +171,8 @@ func TestSceneKinematicsAgainstDifferences(t *testing.T) {
 func normalOf(s *Scene, p *scenePass, c *Set, i int) (nx, ny float64) {
 	for k := range s.hits {
 		h := &s.hits[k]
-		if &s.passes[h.pass] == p && h.feature == c.Feature[i] && p.base+uint32(h.point)*perPoint+uint32(h.chain)*ranks+uint32(h.rank) == c.ID[i] {
+		if &s.passes[h.pass] == p && h.feature == c.Feature[i] &&
+			p.base+uint32(h.point)*perPoint+uint32(h.chain)*ranks+uint32(h.rank) == c.ID[i] {
 			return h.wx, h.wy
 		}
 	}

@@ -226,8 +226,10 @@ func pivotBlow(r *rand.Rand) (*scenario, error) {
 	ball.Speed = [3]float64{vx, vy + p.g*hit, spin}
 	sx, sy := p.arm(angle)
 	body.Pose, body.Speed = [3]float64{sx, sy, angle}, [3]float64{-omega * sy, omega * sx, omega}
-	c, _, err := sceneOf(contact.SceneSpec{Gravity: [2]float64{0, -p.g}, Bodies: []contact.BodySpec{ground, body, ball}, Pairs: []contact.PairSpec{
-		{A: "body", B: "floor", Law: contact.Law{Mu: b.muSupport, EpsN: b.epsSupport}}, {A: "ball", B: "body", Law: contact.Law{Mu: b.mu, EpsN: b.eps}}}})
+	c, _, err := sceneOf(contact.SceneSpec{Gravity: [2]float64{0, -p.g}, Bodies: []contact.BodySpec{ground, body, ball},
+		Pairs: []contact.PairSpec{
+			{A: "body", B: "floor", Law: contact.Law{Mu: b.muSupport, EpsN: b.epsSupport}},
+			{A: "ball", B: "body", Law: contact.Law{Mu: b.mu, EpsN: b.eps}}}})
 	if err != nil {
 		return nil, err
 	}

@@ -341,7 +341,8 @@ func bullet(r *rand.Rand) (*scenario, error) {
 	away := 0.1 + 0.1*r.Float64()
 	shot.Pose[0] = math.Copysign(away, -speed)
 	shot.Speed[0], plate.Speed[0] = speed, back
-	c, _, err := sceneOf(contact.SceneSpec{Bodies: []contact.BodySpec{plate, shot}, Pairs: []contact.PairSpec{{A: "bullet", B: "plate", Law: contact.Law{EpsN: eps, Mu: 0.3}}}})
+	c, _, err := sceneOf(contact.SceneSpec{Bodies: []contact.BodySpec{plate, shot},
+		Pairs: []contact.PairSpec{{A: "bullet", B: "plate", Law: contact.Law{EpsN: eps, Mu: 0.3}}}})
 	if err != nil {
 		return nil, err
 	}
@@ -400,7 +401,8 @@ func slide(r *rand.Rand) (*scenario, error) {
 	}
 	c.judge = func(o *outcome, slack float64) string {
 		tol := 1e-8 + slack*max(math.Abs(v0), 1)
-		return off("place", o.q[0], x, tol) + off("speed", o.u[0], v, 20*tol) + off("height", o.q[1], h/2, tol) + off("load", o.load["box|floor"], b.Mass*weight*math.Cos(alpha), 1e-4*b.Mass*weight)
+		return off("place", o.q[0], x, tol) + off("speed", o.u[0], v, 20*tol) + off("height", o.q[1], h/2, tol) + off("load",
+			o.load["box|floor"], b.Mass*weight*math.Cos(alpha), 1e-4*b.Mass*weight)
 	}
 	return c, nil
 }
@@ -411,7 +413,8 @@ func bounce(r *rand.Rand) (*scenario, error) {
 	height, vx, spin := logUniform(r, 1e-3, 0.2), 4*r.Float64()-2, 200*r.Float64()-100
 	b := discBody("disc", logUniform(r, 1e-3, 1e3), radius)
 	b.Pose[1], b.Speed = radius+height, [3]float64{vx, 0, spin}
-	c, _, err := sceneOf(contact.SceneSpec{Gravity: [2]float64{0, -weight}, Bodies: []contact.BodySpec{floorBody(), b}, Pairs: []contact.PairSpec{{A: "disc", B: "floor", Law: contact.Law{Mu: mu, EpsN: eps}}}})
+	c, _, err := sceneOf(contact.SceneSpec{Gravity: [2]float64{0, -weight}, Bodies: []contact.BodySpec{floorBody(), b},
+		Pairs: []contact.PairSpec{{A: "disc", B: "floor", Law: contact.Law{Mu: mu, EpsN: eps}}}})
 	if err != nil {
 		return nil, err
 	}
@@ -422,7 +425,8 @@ func bounce(r *rand.Rand) (*scenario, error) {
 	// all friction is impulse at the point of contact: m·vx − J·spin/r stays
 	roll := (2*vx - radius*spin) / 3
 	c.judge = func(o *outcome, slack float64) string {
-		return off("height", o.q[1], radius, 1e-6+slack*1e-2) + off("speed", o.u[0], roll, 1e-6+slack) + off("spin", o.u[2], -roll/radius, (1e-6+slack)/radius) + off("load", o.load["disc|floor"], b.Mass*weight, 1e-3*b.Mass*weight)
+		return off("height", o.q[1], radius, 1e-6+slack*1e-2) + off("speed", o.u[0], roll, 1e-6+slack) + off("spin", o.u[2], -roll/radius,
+			(1e-6+slack)/radius) + off("load", o.load["disc|floor"], b.Mass*weight, 1e-3*b.Mass*weight)
 	}
 	return c, nil
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // driven runs a toy in the event-driven engine to end (s).
-func driven(t testing.TB, sys toys.Toy, opt contact.EventOptions, end float64, visit func(*contact.EventDriven) bool) (e *contact.EventDriven, q, u []float64) {
+func driven(t testing.TB, sys toys.Toy, opt contact.EventOptions, end float64,
+	visit func(*contact.EventDriven) bool) (e *contact.EventDriven, q, u []float64) {
 	t.Helper()
 	e, err := contact.NewEventDriven(sys, opt)
 	if err != nil {
@@ -41,7 +42,8 @@ func TestBothEnginesAgree(t *testing.T) {
 		{"oscillator", "oscillator", nil, 1.2, 5e-6},
 		{"oscillator on a belt", "oscillator", map[string]float64{"belt": 0.15, "start.x": 0}, 1.5, 2e-5},
 		{"rod falls, hits, slides", "rod", map[string]float64{"ground.eps_n": 0}, 0.33, 1e-4},
-		{"rod slides down", "rod", map[string]float64{"start.gap": 0, "start.angle": 0.8, "start.spin": 0, "start.vx": 0, "ground.eps_n": 0}, 0.4, 1e-4},
+		{"rod slides down", "rod", map[string]float64{"start.gap": 0, "start.angle": 0.8, "start.spin": 0, "start.vx": 0, "ground.eps_n": 0},
+			0.4, 1e-4},
 		{"rod rebounds", "rod", map[string]float64{"ground.mu": 0.6}, 0.3, 5e-4},
 		{"discs", "discs", nil, 0.3, 1e-3},
 		{"chain", "chain", map[string]float64{"balls": 5, "ratio": 0.8, "gap": 0.01, "pair.eps_n": 0.7}, 0.2, 1e-4},

@@ -174,7 +174,8 @@ func TestThrownRodsComeToRest(t *testing.T) {
 		for k := range 6 {
 			s.opt.Step = 5e-4
 			m, sys, q, u := stepper(t, "rod", map[string]float64{"start.angle": 6*r.Float64() - 3, "start.gap": 0.2 * r.Float64(),
-				"start.vx": r.NormFloat64(), "start.spin": 5 * r.NormFloat64(), "ground.mu": 0.1 + 0.9*r.Float64(), "ground.eps_n": 0.7 * r.Float64()}, s.opt)
+				"start.vx": r.NormFloat64(), "start.spin": 5 * r.NormFloat64(), "ground.mu": 0.1 + 0.9*r.Float64(), "ground.eps_n": 0.7 * r.Float64()},
+				s.opt)
 			run(t, m, q, u, 6)
 			if (s.name == "poisson" || s.name == "end of step") && m.EnergyGains > 0 {
 				t.Errorf("%s %d: %d gains, %g J", s.name, k, m.EnergyGains, m.Gained)
@@ -202,7 +203,8 @@ func TestChainOfBallsByLaw(t *testing.T) {
 		{"poisson, apart", 1, 0.01, contact.Poisson, [3]float64{0, 0, 1}},
 		{"newton, apart, ε = 0.5", 0.5, 0.1, contact.Newton, [3]float64{0.25, 0.1875, 0.5625}},
 	} {
-		m, _, q, u := stepper(t, "chain", map[string]float64{"pair.eps_n": c.eps, "gap": c.gap}, contact.MoreauOptions{Step: 1e-3, Beta: -1, Impact: c.law})
+		m, _, q, u := stepper(t, "chain", map[string]float64{"pair.eps_n": c.eps, "gap": c.gap},
+			contact.MoreauOptions{Step: 1e-3, Beta: -1, Impact: c.law})
 		run(t, m, q, u, 0.2)
 		for i, want := range c.want {
 			near(t, fmt.Sprintf("%s: ball %d", c.name, i+1), u[i], want, 1e-12)

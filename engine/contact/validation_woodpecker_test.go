@@ -75,8 +75,8 @@ func periodConverges(t *testing.T, steps ...float64) {
 	}
 }
 
-// With the defaults of a scene the period is that of the event-driven engine and of two other codes, 0.145976 s, within 50 µs at steps of 20 µs
-// and within 10 µs at 10 µs, whichever phase the impacts have in the steps.
+// With the defaults of a scene the period is that of the event-driven engine and of two other codes, 0.145976 s, within 50 µs at steps of
+// 20 µs and within 10 µs at 10 µs, whichever phase the impacts have in the steps.
 func TestWoodpeckerPeriodOfPositions(t *testing.T) {
 	for _, law := range []contact.ImpactLaw{contact.Newton, contact.Poisson} {
 		for _, s := range []struct{ h, tol float64 }{{2e-5, 5e-5}, {1.97e-5, 5e-5}, {1e-5, 1e-5}, {0.99e-5, 1e-5}} {

@@ -29,13 +29,15 @@ func (c *Control) Check(h float64, scheme friction.Scheme) (bad []error) {
 		bad = append(bad, fmt.Errorf("control: all gains are zero, so nothing moves the mass; want kp, ki or kd"))
 	}
 	if c.Speed && c.Kd != 0 {
-		bad = append(bad, fmt.Errorf("control.kd: %g, want 0: a velocity controller has no derivative gain here; the mass does what it would", c.Kd))
+		bad = append(bad, fmt.Errorf("control.kd: %g, want 0: a velocity controller has no derivative gain here; the mass does what it would",
+			c.Kd))
 	}
 	if n := c.Period / h; math.Abs(n-math.Round(n)) > 1e-6 || c.Period > 0 && n < 0.5 {
 		bad = append(bad, fmt.Errorf("control.period: %g s is no whole number of steps of %g s", c.Period, h))
 	}
 	if scheme >= friction.Explicit {
-		bad = append(bad, fmt.Errorf("scheme: %v asks for forces half a step before a controller can give them; want midpoint or implicit", scheme))
+		bad = append(bad, fmt.Errorf("scheme: %v asks for forces half a step before a controller can give them; want midpoint or implicit",
+			scheme))
 	}
 	return bad
 }

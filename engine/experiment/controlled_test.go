@@ -108,7 +108,8 @@ func TestHunting(t *testing.T) {
 		{law: "coulomb", mass: pidMass{fs: 1, friction: slides(func(float64) float64 { return 1 })}},
 		{law: "static-coulomb-viscous", mass: pidMass{fs: 1.5, friction: slides(coulomb)}, hunts: true},
 		{law: "karnopp", mass: pidMass{fs: 1.5, friction: slides(coulomb)}, hunts: true},
-		{law: "stribeck-bo-pavelescu", mass: pidMass{fs: 1.5, friction: slides(func(v float64) float64 { return coulomb(v) + 0.5*math.Exp(-v*v/0.0025) })}, hunts: true},
+		{law: "stribeck-bo-pavelescu", mass: pidMass{fs: 1.5,
+			friction: slides(func(v float64) float64 { return coulomb(v) + 0.5*math.Exp(-v*v/0.0025) })}, hunts: true},
 		{law: "stribeck-hess-soom", mass: pidMass{fs: 1.5, friction: slides(func(v float64) float64 { return coulomb(v) + 0.5/(1+v*v/0.0025) })}},
 		{law: "lugre", mass: pidMass{friction: lugre(1e3, 30, 0.05, 0.02)}, hunts: true},
 		{law: "lugre", model: &friction.LuGre{Sigma0: 1e5, Sigma1: math.Sqrt(1e5), Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 1e-3}, hunts: true},
@@ -201,7 +202,8 @@ func TestVelocityController(t *testing.T) {
 	const r, kp, ki = 0.5, 4.6, 4.0
 	var worst [2]float64
 	for i, h := range []float64{1e-2, 5e-3} {
-		tr := trace(t, controlled(&friction.Viscous{Fv: 0.4, Delta: 1}, Control{PID: control.PID{Kp: kp, Ki: ki}, Speed: true}, reference.Constant(r), h, 5))
+		tr := trace(t, controlled(&friction.Viscous{Fv: 0.4, Delta: 1}, Control{PID: control.PID{Kp: kp, Ki: ki}, Speed: true},
+			reference.Constant(r), h, 5))
 		b := (r - kp*r) / 3
 		a := -r - b
 		for k, at := range tr.T {

@@ -102,7 +102,8 @@ func TestImposedVelocityIntegrates(t *testing.T) {
 func TestStepBeyondTheLimit(t *testing.T) {
 	s := drawn(10e-3)
 	var e *LimitError
-	if _, err := Record(context.Background(), s, Recording{}); !errors.As(err, &e) || math.Abs(e.Limit-2*0.001/(math.Sqrt(2/math.E)*0.5-0.4e-3)) > 1e-6 {
+	if _, err := Record(context.Background(), s, Recording{}); !errors.As(err, &e) ||
+		math.Abs(e.Limit-2*0.001/(math.Sqrt(2/math.E)*0.5-0.4e-3)) > 1e-6 {
 		t.Fatalf("10 ms: %v", err)
 	}
 	s.Substep = true
@@ -135,7 +136,8 @@ func TestRunEnds(t *testing.T) {
 func TestNormalLoad(t *testing.T) {
 	peak := func(load reference.Generator) float64 {
 		law := &friction.LuGre{Sigma0: 1e3, Sigma1: 30, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02, N0: 10}
-		tr, err := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law, Input: reference.Constant(0.5), Normal: load, Step: 1e-3, Duration: 1}, Recording{})
+		tr, err := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law, Input: reference.Constant(0.5), Normal: load, Step: 1e-3,
+			Duration: 1}, Recording{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,8 @@ type Phenomenon struct {
 // experiments suit laws whose forces are about 1 N and whose Stribeck velocity is about 0.05 m/s, as the public sets have.
 func Phenomena(ctx context.Context, who Subject) ([]Phenomenon, error) {
 	p := &probe{ctx: ctx, subject: who}
-	for _, f := range []func() error{p.levels, p.presliding, p.curve, p.dwell, p.rate, p.memory, p.minorLoop, p.speeds, p.crossing, p.stickSlip, p.hunting, p.dissipation} {
+	for _, f := range []func() error{p.levels, p.presliding, p.curve, p.dwell, p.rate, p.memory, p.minorLoop, p.speeds, p.crossing,
+		p.stickSlip, p.hunting, p.dissipation} {
 		if err := f(); err != nil {
 			return nil, fmt.Errorf("law %s: %w", who.Label, err)
 		}
@@ -270,7 +271,8 @@ func (p *probe) crossing() error {
 	}
 	got := t.numbers()
 	bound := 1.1 * max(p.level, math.Abs(p.steadyForce(1.2*got["speed_max"])))
-	p.add("zero_crossing", "crossing zero velocity", "a mass swung with 1 m/s meets friction that changes its sign, costs work and peaks no more than 10 % above the break-away level or the steady curve",
+	p.add("zero_crossing", "crossing zero velocity", "a mass swung with 1 m/s meets friction that changes its sign, costs work and peaks no "+
+		"more than 10 % above the break-away level or the steady curve",
 		got["sign_changes"] >= 4 && got["work"] > 0 && got["friction_peak"] < bound, got["friction_peak"])
 	return nil
 }
@@ -290,8 +292,10 @@ func (p *probe) stickSlip() error {
 		key, title, criterion string
 		start                 Spec
 	}{
-		{"stick_slip", "stick-slip", "drawn at 20 mm/s over 100 N/m and 0.5 N·s/m, or led by PD with these gains, the speed still falls below 2 mm/s and rises above 30 mm/s after 15 s", Spec{}},
-		{"stick_slip_sliding", "stick-slip out of sliding", "the same when the mass starts in steady sliding at 24 mm/s", Spec{X0: -f / spring, V0: 1.2 * pull, State: z}},
+		{"stick_slip", "stick-slip", "drawn at 20 mm/s over 100 N/m and 0.5 N·s/m, or led by PD with these gains, the speed still falls below " +
+			"2 mm/s and rises above 30 mm/s after 15 s", Spec{}},
+		{"stick_slip_sliding", "stick-slip out of sliding", "the same when the mass starts in steady sliding at 24 mm/s",
+			Spec{X0: -f / spring, V0: 1.2 * pull, State: z}},
 	} {
 		s := c.start
 		s.Plant, s.Law, s.Mass, s.Spring, s.Damper, s.Input = DrawnMass, law, 1, spring, 0.5, reference.Ramp{Velocity: pull}
@@ -317,7 +321,8 @@ func (p *probe) hunting() error {
 		return err
 	}
 	got := t.numbers()
-	p.add("hunting", "hunting under PID", "sent 1 m away by PID (3 N/m, 4 N/(m·s), 6 N·s/m), 1 kg still goes to and fro by more than 1 mm, within 5 % as far in the last 150 s as in the 150 s before",
+	p.add("hunting", "hunting under PID", "sent 1 m away by PID (3 N/m, 4 N/(m·s), 6 N·s/m), 1 kg still goes to and fro by more than 1 mm, "+
+		"within 5 % as far in the last 150 s as in the 150 s before",
 		got["pid_amplitude"] > 1e-3 && math.Abs(got["pid_growth"]-1) < 0.05, got["pid_amplitude"])
 	return nil
 }

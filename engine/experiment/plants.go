@@ -29,7 +29,8 @@ func newSlider(s *Spec) (*slider, error) {
 		return nil, &LimitError{Step: s.Step, Limit: limit, Scheme: s.Scheme, Reason: why}
 	}
 	if n > MaxParts {
-		return nil, fmt.Errorf("step: %g s would be divided into %.3g parts; want a step of at most %.3g s: %s", s.Step, s.Step/limit, MaxParts*limit, why)
+		return nil, fmt.Errorf("step: %g s would be divided into %.3g parts; want a step of at most %.3g s: %s", s.Step, s.Step/limit,
+			MaxParts*limit, why)
 	}
 	body, err := friction.NewMass(s.Mass, s.Law, s.Scheme)
 	if err != nil {

@@ -67,7 +67,8 @@ func Record(ctx context.Context, s Spec, r Recording) (*Trace, error) {
 	t := &Trace{Stride: r.Stride, States: friction.Telling(s.Law)}
 	t.Z = make([][]float64, len(t.States))
 	sum := &t.Summary
-	*sum = Summary{XMin: math.Inf(1), XMax: math.Inf(-1), VMin: math.Inf(1), VMax: math.Inf(-1), FMin: math.Inf(1), FMax: math.Inf(-1), DriveMin: math.Inf(1), DriveMax: math.Inf(-1)}
+	*sum = Summary{XMin: math.Inf(1), XMax: math.Inf(-1), VMin: math.Inf(1), VMax: math.Inf(-1), FMin: math.Inf(1), FMax: math.Inf(-1),
+		DriveMin: math.Inf(1), DriveMax: math.Inf(-1)}
 	w := Watch{Threshold: r.Threshold, Rest: r.Rest}
 	found := func(e Event) { t.Events = append(t.Events, e) }
 

@@ -240,7 +240,8 @@ func (t *trial) stiction() error {
 	from := index(tr.T, 3*period)
 	lo, hi := extremes(tr.X[from:])
 	t.metric("travel", "travel in the fourth cycle", "m", hi-lo)
-	t.metric("work", "loop work of the fourth cycle", "J", numeric.Interpolate(tr.T, tr.Work, 4*period)-numeric.Interpolate(tr.T, tr.Work, 3*period))
+	t.metric("work", "loop work of the fourth cycle", "J",
+		numeric.Interpolate(tr.T, tr.Work, 4*period)-numeric.Interpolate(tr.T, tr.Work, 3*period))
 	t.metric("offset", "middle of the travel", "m", (hi+lo)/2)
 	return nil
 }
@@ -274,7 +275,8 @@ func (t *trial) stepResponse() error {
 	t.outcome.Subject.Law.Reset(z)
 	copy(z, start)
 	at0 := t.outcome.Subject.Law.Step(z, friction.Input{Dt: 1e-9, V: t.c.Jump})
-	tr, err := t.record(fmt.Sprintf("%.3g m/s", t.c.Jump), Spec{Plant: ImposedVelocity, Input: reference.Constant(t.c.Jump), State: start, Duration: 0.5})
+	tr, err := t.record(fmt.Sprintf("%.3g m/s", t.c.Jump),
+		Spec{Plant: ImposedVelocity, Input: reference.Constant(t.c.Jump), State: start, Duration: 0.5})
 	if err != nil {
 		return err
 	}

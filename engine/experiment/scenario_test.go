@@ -13,11 +13,16 @@ import (
 // number is half of the last digit that is printed.
 var published = map[string]map[string]map[string][2]float64{
 	"stick-slip": {
-		"lugre":           {"first_break_away": {1.061, 5e-4}, "period": {0.792, 5e-4}, "spring_max": {1.589, 5e-4}, "spring_min": {0.842, 5e-4}, "speed_max": {0.0546, 5e-5}, "friction_min": {0.872, 5e-4}},
-		"dahl-modified":   {"first_break_away": {1.070, 5e-4}, "period": {0.494, 5e-4}, "spring_max": {1.611, 5e-4}, "spring_min": {0.938, 5e-4}, "speed_max": {0.0494, 5e-5}, "friction_min": {0.812, 5e-4}},
-		"m2":              {"first_break_away": {0.971, 5e-4}, "period": {0.860, 5e-4}, "spring_max": {1.678, 5e-4}, "spring_min": {0.670, 5e-4}, "speed_max": {0.0667, 5e-5}, "friction_min": {0.476, 5e-4}},
-		"seven-parameter": {"first_break_away": {0.974, 5e-4}, "period": {0.818, 5e-4}, "spring_max": {1.674, 5e-4}, "spring_min": {0.879, 5e-4}, "speed_max": {0.0574, 5e-5}, "friction_min": {0.891, 5e-4}},
-		"karnopp":         {"first_break_away": {0.788, 5e-4}, "period": {0.868, 5e-4}, "spring_max": {1.539, 5e-4}, "spring_min": {0.510, 5e-4}, "speed_max": {0.0715, 5e-5}, "friction_min": {0.552, 5e-4}},
+		"lugre": {"first_break_away": {1.061, 5e-4}, "period": {0.792, 5e-4}, "spring_max": {1.589, 5e-4}, "spring_min": {0.842, 5e-4},
+			"speed_max": {0.0546, 5e-5}, "friction_min": {0.872, 5e-4}},
+		"dahl-modified": {"first_break_away": {1.070, 5e-4}, "period": {0.494, 5e-4}, "spring_max": {1.611, 5e-4}, "spring_min": {0.938, 5e-4},
+			"speed_max": {0.0494, 5e-5}, "friction_min": {0.812, 5e-4}},
+		"m2": {"first_break_away": {0.971, 5e-4}, "period": {0.860, 5e-4}, "spring_max": {1.678, 5e-4}, "spring_min": {0.670, 5e-4},
+			"speed_max": {0.0667, 5e-5}, "friction_min": {0.476, 5e-4}},
+		"seven-parameter": {"first_break_away": {0.974, 5e-4}, "period": {0.818, 5e-4}, "spring_max": {1.674, 5e-4}, "spring_min": {0.879, 5e-4},
+			"speed_max": {0.0574, 5e-5}, "friction_min": {0.891, 5e-4}},
+		"karnopp": {"first_break_away": {0.788, 5e-4}, "period": {0.868, 5e-4}, "spring_max": {1.539, 5e-4}, "spring_min": {0.510, 5e-4},
+			"speed_max": {0.0715, 5e-5}, "friction_min": {0.552, 5e-4}},
 	},
 	"zero-crossing": {
 		"lugre":           {"near_zero": {0.47, 8e-3}, "work": {5.41, 5e-3}},
@@ -27,11 +32,15 @@ var published = map[string]map[string]map[string][2]float64{
 		"karnopp":         {"near_zero": {0.88, 8e-3}, "work": {5.42, 5e-3}},
 	},
 	"hysteresis": {
-		"lugre":           {"lag_0_1_Hz": {5.33e-3, 5e-6}, "lag_1_Hz": {55.6e-3, 5e-5}, "area_0_1_Hz": {-0.447e-3, 5e-7}, "area_1_Hz": {-4.02e-3, 5e-6}},
-		"dahl-modified":   {"lag_0_1_Hz": {7.15e-3, 5e-6}, "lag_1_Hz": {73.6e-3, 5e-5}, "area_0_1_Hz": {-0.562e-3, 5e-7}, "area_1_Hz": {-5.00e-3, 5e-6}},
-		"m2":              {"lag_0_1_Hz": {5.44e-3, 5e-6}, "lag_1_Hz": {53.4e-3, 5e-5}, "area_0_1_Hz": {-0.325e-3, 5e-7}, "area_1_Hz": {-3.20e-3, 5e-6}},
-		"seven-parameter": {"lag_0_1_Hz": {4.05e-3, 5e-6}, "lag_1_Hz": {40.5e-3, 5e-5}, "area_0_1_Hz": {-0.262e-3, 5e-7}, "area_1_Hz": {-2.61e-3, 5e-6}},
-		"karnopp":         {"lag_0_1_Hz": {0, 1e-12}, "lag_1_Hz": {0, 1e-12}, "area_0_1_Hz": {0, 1e-12}, "area_1_Hz": {0, 1e-12}},
+		"lugre": {"lag_0_1_Hz": {5.33e-3, 5e-6}, "lag_1_Hz": {55.6e-3, 5e-5}, "area_0_1_Hz": {-0.447e-3, 5e-7},
+			"area_1_Hz": {-4.02e-3, 5e-6}},
+		"dahl-modified": {"lag_0_1_Hz": {7.15e-3, 5e-6}, "lag_1_Hz": {73.6e-3, 5e-5}, "area_0_1_Hz": {-0.562e-3, 5e-7},
+			"area_1_Hz": {-5.00e-3, 5e-6}},
+		"m2": {"lag_0_1_Hz": {5.44e-3, 5e-6}, "lag_1_Hz": {53.4e-3, 5e-5}, "area_0_1_Hz": {-0.325e-3, 5e-7},
+			"area_1_Hz": {-3.20e-3, 5e-6}},
+		"seven-parameter": {"lag_0_1_Hz": {4.05e-3, 5e-6}, "lag_1_Hz": {40.5e-3, 5e-5}, "area_0_1_Hz": {-0.262e-3, 5e-7},
+			"area_1_Hz": {-2.61e-3, 5e-6}},
+		"karnopp": {"lag_0_1_Hz": {0, 1e-12}, "lag_1_Hz": {0, 1e-12}, "area_0_1_Hz": {0, 1e-12}, "area_1_Hz": {0, 1e-12}},
 	},
 	"stiction": {
 		"lugre":           {"travel": {1040.9e-6, 5e-8}, "work": {144.2e-6, 5e-8}, "offset": {88e-6, 1e-6}},
@@ -45,7 +54,8 @@ var published = map[string]map[string]map[string][2]float64{
 		"dahl-modified":   {"friction_start": {0.4, 1e-4}, "friction_end": {1.4, 1e-6}, "friction_max": {1.4, 1e-6}},
 		"m2":              {"friction_max": {1.5, 5e-3}, "friction_end": {1.4, 5e-3}},
 		"seven-parameter": {"friction_max": {1.9, 1e-6}, "friction_end": {1.401, 5e-4}},
-		"karnopp":         {"friction_end_below": {1, 1e-9}, "speed_end_below": {0, 1e-12}, "friction_end_above": {2, 1e-3}, "speed_end_above": {2.5, 1e-3}, "time_constant_above": {2.5, 5e-3}},
+		"karnopp": {"friction_end_below": {1, 1e-9}, "speed_end_below": {0, 1e-12}, "friction_end_above": {2, 1e-3},
+			"speed_end_above": {2.5, 1e-3}, "time_constant_above": {2.5, 5e-3}},
 	},
 }
 

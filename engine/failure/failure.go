@@ -85,7 +85,8 @@ func (p *Panic) report() string {
 			where = "the stack is in " + f.Name()
 		}
 	}
-	return fmt.Sprintf("internal error: %s. This is a fault of the program: please report this line, the command and its files to those who gave you the program; %s", p, where)
+	return fmt.Sprintf("internal error: %s. This is a fault of the program: please report this line, the command and its files to those who "+
+		"gave you the program; %s", p, where)
 }
 
 // module is how packages of this program begin.

@@ -78,7 +78,8 @@ func TestTellEnds(t *testing.T) {
 	c.Env = append(os.Environ(), "FAILURE_ENDS=1", "TMPDIR="+t.TempDir())
 	out, _ := c.CombinedOutput()
 	line := strings.TrimSpace(string(out))
-	if c.ProcessState.ExitCode() != 1 || strings.Contains(line, "\n") || !strings.HasPrefix(line, "hil: internal error: ") || !strings.Contains(line, "failure_test.go:") {
+	if c.ProcessState.ExitCode() != 1 || strings.Contains(line, "\n") || !strings.HasPrefix(line, "hil: internal error: ") ||
+		!strings.Contains(line, "failure_test.go:") {
 		t.Fatalf("exit code %d, %q", c.ProcessState.ExitCode(), line)
 	}
 	_, file, _ := strings.Cut(line, "the stack is in ")

@@ -328,7 +328,8 @@ func (p *BoucWen) Validate() error {
 		err = fmt.Errorf("bouc-wen: gamma: %g, want ≤ beta (%g): above it unloading gives back more work than k·z²/2", p.Gamma, p.Beta)
 	}
 	if p.Gamma <= -p.Beta {
-		return errors.Join(err, fmt.Errorf("bouc-wen: gamma: %g, want > −beta (%g): at or below it the force grows without bound", p.Gamma, -p.Beta))
+		return errors.Join(err, fmt.Errorf("bouc-wen: gamma: %g, want > −beta (%g): at or below it the force grows without bound", p.Gamma,
+			-p.Beta))
 	}
 	if zc := p.maxDeflection(); err == nil && !(zc >= tiny && zc <= maxExtent) {
 		return fmt.Errorf("bouc-wen: (beta + gamma)^(−1/n): %g m, want %g to %g m: the displacement at which the contact slides", zc,

@@ -101,7 +101,8 @@ func TestBoucWenRefuses(t *testing.T) {
 	for _, c := range []struct {
 		beta, gamma float64
 		want        string
-	}{{1e3, 1.001e3, "more work than k·z²/2"}, {1e3, -1e3, "without bound"}, {1e3, -2e3, "without bound"}, {0, 0, "beta"}, {1e20, 0, "displacement at which the contact slides"}} {
+	}{{1e3, 1.001e3, "more work than k·z²/2"}, {1e3, -1e3, "without bound"}, {1e3, -2e3, "without bound"}, {0, 0, "beta"},
+		{1e20, 0, "displacement at which the contact slides"}} {
 		p := &BoucWen{K: 1e3, Beta: c.beta, Gamma: c.gamma, N: 1}
 		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("beta %g, gamma %g: %v, want %q", c.beta, c.gamma, err, c.want)
@@ -126,7 +127,8 @@ func TestBristleLawsRefuse(t *testing.T) {
 		law, param string
 		value      float64
 		want       string
-	}{{"dahl-modified", "alpha1", -1, "alpha0 + alpha1"}, {"m2", "alpha1", -2, "alpha0 + alpha1"}, {"m2", "tau_s", 0, "tau_s"}, {"dahl", "exponent", -0.5, "exponent"}, {"presliding-spring", "xb", 0, "xb"}} {
+	}{{"dahl-modified", "alpha1", -1, "alpha0 + alpha1"}, {"m2", "alpha1", -2, "alpha0 + alpha1"}, {"m2", "tau_s", 0, "tau_s"},
+		{"dahl", "exponent", -0.5, "exponent"}, {"presliding-spring", "xb", 0, "xb"}} {
 		law := publicLaw(t, c.law)
 		theta := values(law)
 		old := values(law)

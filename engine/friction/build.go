@@ -32,7 +32,8 @@ func Build(name string, values map[string]float64) (Model, error) {
 	case missing != nil:
 		return nil, fmt.Errorf("law %s: %s missing; a law is one whole set of parameters", name, strings.Join(missing, ", "))
 	case len(values) > len(names)+len(sided):
-		return nil, fmt.Errorf("law %s: some of %s are no parameters of it; it has %s", name, strings.Join(slices.Sorted(maps.Keys(values)), ", "), strings.Join(names, ", "))
+		return nil, fmt.Errorf("law %s: some of %s are no parameters of it; it has %s", name,
+			strings.Join(slices.Sorted(maps.Keys(values)), ", "), strings.Join(names, ", "))
 	}
 	if err := law.SetParams(theta); err != nil {
 		return nil, err

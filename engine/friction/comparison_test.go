@@ -172,7 +172,8 @@ func TestComparison(t *testing.T) {
 		for _, s := range []struct{ h, limit float64 }{{1e-3, c.at1ms}, {1e-4, c.fine}} {
 			f := compare(t, publicLaw(t, c.law), c.scheme, s.h)
 			dev, which := f.worst(ref)
-			t.Logf("%s, %v, %g ms: %.4f %% (%s); vmax %.5f, min F %.4f, peak %.4f m/s %.4f N", c.law, c.scheme, s.h*1e3, 100*dev, which, f.vMax, f.fMin, f.zeroPeak, f.zeroForce)
+			t.Logf("%s, %v, %g ms: %.4f %% (%s); vmax %.5f, min F %.4f, peak %.4f m/s %.4f N", c.law, c.scheme, s.h*1e3, 100*dev, which, f.vMax,
+				f.fMin, f.zeroPeak, f.zeroForce)
 			if dev > s.limit {
 				t.Errorf("%s, %v, %g ms: %s off by %.3f %%, want at most %.3f %%", c.law, c.scheme, s.h*1e3, which, 100*dev, 100*s.limit)
 			}
@@ -182,7 +183,8 @@ func TestComparison(t *testing.T) {
 			for _, q := range []struct {
 				name      string
 				got, want float64
-			}{{"largest speed", f.vMax, ref.vMax}, {"least friction", f.fMin, ref.fMin}, {"peak speed", f.zeroPeak, ref.zeroPeak}, {"break-away force", f.zeroForce, ref.zeroForce}} {
+			}{{"largest speed", f.vMax, ref.vMax}, {"least friction", f.fMin, ref.fMin}, {"peak speed", f.zeroPeak, ref.zeroPeak},
+				{"break-away force", f.zeroForce, ref.zeroForce}} {
 				if math.Abs(q.got/q.want-1) > s.limit {
 					t.Errorf("%s, %g ms: %s %.6g, want %.6g within %g %%", c.law, s.h*1e3, q.name, q.got, q.want, 100*s.limit)
 				}

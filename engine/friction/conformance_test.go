@@ -40,7 +40,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-var units = []string{"", "N", "N/m", "N·s/m", "m", "m/s", "s", "kg", "degC", "K", "1/K", "1/K²", "K/W", "J/K", "V", "A", "A/m²", "m²/A", "m⁴/A²", "m²", "1/m", "m^-n", "N/s"}
+var units = []string{"", "N", "N/m", "N·s/m", "m", "m/s", "s", "kg", "degC", "K", "1/K", "1/K²", "K/W", "J/K", "V", "A", "A/m²", "m²/A",
+	"m⁴/A²", "m²", "1/m", "m^-n", "N/s"}
 
 // A law says what it is, what its numbers are called, and in which unit and range they make sense.
 func testDescribed(t *testing.T, info Info) {
@@ -228,7 +229,8 @@ func testSplit(t *testing.T, info Info) {
 			copy(zb, za)
 		}
 	}
-	p, q := newBench(t, a, 1, Midpoint, &pulled{k: 100, speed: 0.02, h: 1e-3}), newBench(t, b, 1, Midpoint, &pulled{k: 100, speed: 0.02, h: 1e-3})
+	p, q := newBench(t, a, 1, Midpoint, &pulled{k: 100, speed: 0.02, h: 1e-3}),
+		newBench(t, b, 1, Midpoint, &pulled{k: 100, speed: 0.02, h: 1e-3})
 	for k := range 3000 {
 		p.step()
 		if k < 1500 {

@@ -189,7 +189,8 @@ func TestCostTable(t *testing.T) {
 		t.Skip("a measurement: asked for with -costs")
 	}
 	ref, rows := measureCosts(t, 61)
-	fmt.Printf("| step | ns | ratio | target | evaluations |\n|---|---:|---:|---:|---:|\n| reference: LuGre, scheme A, two math.Exp | %.1f | 1 | | |\n", ref)
+	fmt.Printf("| step | ns | ratio | target | evaluations |\n|---|---:|---:|---:|---:|\n| reference: LuGre, scheme A, two math.Exp | %.1f "+
+		"| 1 | | |\n", ref)
 	for _, r := range rows {
 		fmt.Printf("| %s | %.1f | %.2f | %.2f | %.2f |\n", r.name, r.ns, r.ratio, r.limit, r.evals)
 	}

@@ -222,7 +222,8 @@ func TestGMSEnergy(t *testing.T) {
 			return math.Exp(rapid.Float64Range(math.Log(lo), math.Log(hi)).Draw(rt, name))
 		}
 		p := &GMS{Sigma0: log("sigma0", 1, 1e7), Ratio: rapid.Float64Range(1, 10).Draw(rt, "ratio"), C: log("C", 1e-2, 1e6),
-			Elements: float64(rapid.IntRange(1, 10).Draw(rt, "n")), Sigma2: log("sigma2", 1e-5, 10), Fc: log("Fc", 1e-3, 100), Vs: log("vs", 1e-4, 1)}
+			Elements: float64(rapid.IntRange(1, 10).Draw(rt, "n")), Sigma2: log("sigma2", 1e-5, 10), Fc: log("Fc", 1e-3, 100),
+			Vs: log("vs", 1e-4, 1)}
 		p.Fs = p.Fc * rapid.Float64Range(1, 3).Draw(rt, "Fs")
 		driveStorage(rt, p, log("m", 1e-3, 100), p.Fs, p.Vs, 1e-9)
 	})

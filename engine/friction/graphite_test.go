@@ -191,9 +191,12 @@ func TestBrushEnergy(t *testing.T) {
 		log := func(name string, lo, hi float64) float64 {
 			return math.Exp(rapid.Float64Range(math.Log(lo), math.Log(hi)).Draw(rt, name))
 		}
-		p := &Brush{Sigma0: log("sigma0", 1, 1e7), Sigma1: log("sigma1", 1e-3, 1e4), Sigma2: log("sigma2", 1e-5, 10), MuC: log("mu_c", 1e-2, 1), Vs: log("vs", 1e-4, 1),
-			AT: rapid.Float64Range(-0.1, 0.1).Draw(rt, "aT"), BT: rapid.Float64Range(-1e-3, 1e-3).Draw(rt, "bT"), T0: 20, MuMin: log("mu_min", 1e-3, 0.1),
-			Area: 1e-4, N0: log("N0", 0.1, 100), Rth: log("Rth", 1e-2, 1e3), Cth: log("Cth", 1e-4, 1), Tamb: rapid.Float64Range(-50, 100).Draw(rt, "Tamb")}
+		p := &Brush{Sigma0: log("sigma0", 1, 1e7), Sigma1: log("sigma1", 1e-3, 1e4), Sigma2: log("sigma2", 1e-5, 10), MuC: log("mu_c", 1e-2, 1),
+			Vs: log("vs", 1e-4, 1),
+			AT: rapid.Float64Range(-0.1, 0.1).Draw(rt, "aT"), BT: rapid.Float64Range(-1e-3, 1e-3).Draw(rt, "bT"), T0: 20,
+			MuMin: log("mu_min", 1e-3, 0.1),
+			Area:  1e-4, N0: log("N0", 0.1, 100), Rth: log("Rth", 1e-2, 1e3), Cth: log("Cth", 1e-4, 1),
+			Tamb: rapid.Float64Range(-50, 100).Draw(rt, "Tamb")}
 		p.MuS = p.MuC * rapid.Float64Range(1, 3).Draw(rt, "mu_s")
 		p.Vd = 9 * p.N0 * p.MuMin / p.Sigma1 // 4·√(2e) = 9.33 is the limit
 		if ok, _ := p.Passive(); !ok {
@@ -215,7 +218,8 @@ func TestBrushPassive(t *testing.T) {
 // Stick-slip with a load of 5 N: that of LuGre on the public set, while 0.3 K of heat take 0.03 % of the friction.
 func TestBrushStickSlip(t *testing.T) {
 	p := brush()
-	a := newBench(t, &LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, 1, Midpoint, &pulled{k: 100, speed: 0.02, h: 1e-3})
+	a := newBench(t, &LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, 1, Midpoint,
+		&pulled{k: 100, speed: 0.02, h: 1e-3})
 	b := newBench(t, p, 1, Midpoint, &pulled{k: 100, speed: 0.02, h: 1e-3})
 	evals, worst := 0, 0.0
 	for range 5000 {

@@ -65,13 +65,17 @@ func levelCases(t testing.TB) []levelCase {
 	}
 	return append(all,
 		levelCase{name: "coulomb by load", law: &Coulomb{Fc: 9, Mu: 0.2, N0: 10}, rest: 2, sliding: 2},
-		levelCase{name: "lugre that strengthens with speed, with an offset", law: &LuGre{Sigma0: 1e3, Sigma1: 3, Sigma2: 0.1, Fc: 1, Fs: 0.6, Vs: 0.05, Vd: 0.02, Offset: 0.25}, rest: 0.6, sliding: 1, offset: 0.25},
-		levelCase{name: "dahl-modified that strengthens", law: &DahlModified{Alpha0: 1, Alpha1: -0.4, Alpha2: 0.4, V0: 0.05, D0: 1e-3}, rest: 0.6, sliding: 1},
+		levelCase{name: "lugre that strengthens with speed, with an offset",
+			law: &LuGre{Sigma0: 1e3, Sigma1: 3, Sigma2: 0.1, Fc: 1, Fs: 0.6, Vs: 0.05, Vd: 0.02, Offset: 0.25}, rest: 0.6, sliding: 1, offset: 0.25},
+		levelCase{name: "dahl-modified that strengthens", law: &DahlModified{Alpha0: 1, Alpha1: -0.4, Alpha2: 0.4, V0: 0.05, D0: 1e-3},
+			rest: 0.6, sliding: 1},
 		levelCase{name: "bouc-wen of sharp transition", law: &BoucWen{K: 500, Beta: 3e6, Gamma: 1e6, N: 2}, rest: 0.25, sliding: 0.25},
 		levelCase{name: "warm brush", law: warm, rest: 1.35, sliding: 0.9},
-		levelCase{name: "lugre by direction", law: two(&LuGre{Sigma0: 1e3, Sigma1: 3, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, &LuGre{Sigma0: 1e3, Sigma1: 3, Fc: 0.7, Fs: 0.8, Vs: 0.05, Vd: 0.02}),
+		levelCase{name: "lugre by direction", law: two(&LuGre{Sigma0: 1e3, Sigma1: 3, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02},
+			&LuGre{Sigma0: 1e3, Sigma1: 3, Fc: 0.7, Fs: 0.8, Vs: 0.05, Vd: 0.02}),
 			rest: 1.5, sliding: 1, restBack: 0.8, slidingBack: 0.7},
-		levelCase{name: "gms by direction", law: two(&GMS{Sigma0: 1e3, Ratio: 1.5, Elements: 6, C: 50, Fc: 1, Fs: 1.5, Vs: 0.05}, &GMS{Sigma0: 1e3, Ratio: 1.5, Elements: 6, C: 50, Fc: 2, Fs: 2.5, Vs: 0.05}),
+		levelCase{name: "gms by direction", law: two(&GMS{Sigma0: 1e3, Ratio: 1.5, Elements: 6, C: 50, Fc: 1, Fs: 1.5, Vs: 0.05},
+			&GMS{Sigma0: 1e3, Ratio: 1.5, Elements: 6, C: 50, Fc: 2, Fs: 2.5, Vs: 0.05}),
 			rest: 1.5, sliding: 1, restBack: 2.5, slidingBack: 2},
 	)
 }
@@ -94,7 +98,8 @@ func TestLevels(t *testing.T) {
 		for _, x := range []struct {
 			what      string
 			got, want float64
-		}{{"rest", got.Rest.Forward, c.rest}, {"rest, backward", got.Rest.Backward, c.restBack}, {"sliding", got.Sliding.Forward, c.sliding}, {"sliding, backward", got.Sliding.Backward, c.slidingBack},
+		}{{"rest", got.Rest.Forward, c.rest}, {"rest, backward", got.Rest.Backward, c.restBack}, {"sliding", got.Sliding.Forward, c.sliding},
+			{"sliding, backward", got.Sliding.Backward, c.slidingBack},
 			{"offset", got.Offset, c.offset}, {"top", got.Max(), max(c.rest, c.sliding, c.restBack, c.slidingBack)}} {
 			if math.Abs(x.got-x.want) > 1e-9 {
 				t.Errorf("%s: %s %.12g N, want %.12g", c.name, x.what, x.got, x.want)

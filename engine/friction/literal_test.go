@@ -24,7 +24,8 @@ func TestLiteralScenario(t *testing.T) {
 			for _, c := range []struct {
 				name           string
 				got, want, tol float64
-			}{{"half period π√(M/k)", est.time, 9.9, 0.15}, {"length 2dF/k", est.length, 10, 0.25}, {"peak dF/√(kM)", est.peak, 1.6, 0.05}, {"stick", est.stick, 500, 1}} {
+			}{{"half period π√(M/k)", est.time, 9.9, 0.15}, {"length 2dF/k", est.length, 10, 0.25}, {"peak dF/√(kM)", est.peak, 1.6, 0.05},
+				{"stick", est.stick, 500, 1}} {
 				if math.Abs(c.got-c.want) > c.tol {
 					t.Errorf("estimate of %s: %g, want %g", c.name, c.got, c.want)
 				}
@@ -61,7 +62,8 @@ func TestLiteralScenario(t *testing.T) {
 			if len(e) < 4 {
 				t.Fatalf("σ2 = %g: events %v", sigma2, e)
 			}
-			t.Logf("σ2 = %g, h = %g: break-away %.2f s, slip %.2f s and %.3f m, stick %.1f s, peak %.4f m/s", sigma2, h, e[0], e[1]-e[0], length[0], e[2]-e[1], peak)
+			t.Logf("σ2 = %g, h = %g: break-away %.2f s, slip %.2f s and %.3f m, stick %.1f s, peak %.4f m/s", sigma2, h, e[0], e[1]-e[0], length[0],
+				e[2]-e[1], peak)
 			// the bristles yield by some FS/σ0 before they let go, and the mass creeps up to 0.01 m/s: a second or two
 			for _, c := range []struct {
 				name           string

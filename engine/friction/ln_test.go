@@ -41,7 +41,8 @@ func TestLogarithm(t *testing.T) {
 			check(1 - d/2)
 		}
 	}
-	for _, x := range []float64{0, math.Copysign(0, -1), -1, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, math.SmallestNonzeroFloat64, 0x1p-1022} {
+	for _, x := range []float64{0, math.Copysign(0, -1), -1, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64,
+		math.SmallestNonzeroFloat64, 0x1p-1022} {
 		check(x)
 	}
 	t.Logf("at most %.2f units", worst)

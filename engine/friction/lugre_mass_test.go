@@ -13,7 +13,8 @@ func TestLuGreMassSolvesItsStep(t *testing.T) {
 	log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rng.Float64()) }
 	taken, refused, evals := 0, 0, 0
 	for range 120 {
-		p := &LuGre{Sigma0: log(1e3, 1e6), Sigma1: log(1, 1e3), Sigma2: log(1e-2, 10), Fc: log(0.3, 3), Vs: log(2e-3, 0.2), Offset: rng.NormFloat64() / 10}
+		p := &LuGre{Sigma0: log(1e3, 1e6), Sigma1: log(1, 1e3), Sigma2: log(1e-2, 10), Fc: log(0.3, 3), Vs: log(2e-3, 0.2),
+			Offset: rng.NormFloat64() / 10}
 		p.Fs = p.Fc * (0.7 + rng.Float64())
 		if rng.IntN(3) == 0 {
 			p.Vd = log(2e-3, 0.2)

@@ -26,7 +26,8 @@ func TestBreakawayRate(t *testing.T) {
 		tol float64
 	}{{Midpoint, 0.0006}, {Explicit, 0.0065}, {ExplicitPade, 0.0065}, {Implicit, 0.008}} {
 		worst := 0.0
-		for _, q := range []struct{ rate, want float64 }{{0.5, 1.457}, {1, 1.432}, {2, 1.394}, {3, 1.364}, {5, 1.313}, {7, 1.272}, {10, 1.220}, {15, 1.152}, {20, 1.099}, {30, 1.024}} {
+		for _, q := range []struct{ rate, want float64 }{{0.5, 1.457}, {1, 1.432}, {2, 1.394}, {3, 1.364}, {5, 1.313}, {7, 1.272}, {10, 1.220},
+			{15, 1.152}, {20, 1.099}, {30, 1.024}} {
 			peak := breakaway(t, c.s, q.rate, 1e-3)
 			worst = max(worst, math.Abs(peak/q.want-1))
 			if math.Abs(peak-q.want) > c.tol*q.want+5e-4 {

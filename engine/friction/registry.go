@@ -117,7 +117,8 @@ var registry = []Info{
 		NewLaw: func() Model {
 			return &Leuven{Bristle: LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, Reach: 2, N: 2}
 		}},
-	{Name: "state-variable", Title: "state variable, Dieterich and Ruina", Equations: "[MOGI] (6.33)–(6.40)", Source: "RR83", Presets: steelPresets(),
+	{Name: "state-variable", Title: "state variable, Dieterich and Ruina", Equations: "[MOGI] (6.33)–(6.40)", Source: "RR83",
+		Presets: steelPresets(),
 		NewLaw: func() Model {
 			return &StateVariable{Mu0: 0.5, V0: 1e-3, A: 2.8e-3, B: 9.4e-3, L: 64.7e-6, N0: 2, Veps: 1e-9}
 		}},

@@ -44,7 +44,8 @@ func newMass(t testing.TB, law Model, m float64) (*Mass, []float64) {
 // A block under Coulomb friction decelerates evenly: it stops after v0²·M/(2·Fc), at v0·M/Fc, whatever the step.
 func TestCoulombBlockStopsWhereItMust(t *testing.T) {
 	const m, fc, v0 = 2.0, 3.0, 0.7
-	for _, law := range []Model{&Coulomb{Fc: fc}, &Coulomb{Mu: 0.3}, &StaticCoulombViscous{Fc: fc, Fs: 4, Delta: 2}, &Karnopp{Fc: fc, Fs: 4}, &Kato{Fc: fc, FsInf: 4, Gamma: 1, M: 0.5}} {
+	for _, law := range []Model{&Coulomb{Fc: fc}, &Coulomb{Mu: 0.3}, &StaticCoulombViscous{Fc: fc, Fs: 4, Delta: 2}, &Karnopp{Fc: fc, Fs: 4},
+		&Kato{Fc: fc, FsInf: 4, Gamma: 1, M: 0.5}} {
 		for _, h := range []float64{7e-6, 1e-3, 0.013, 0.11, 1} {
 			w := &watched{pulled: pulled{h: h}}
 			b, x := newMass(t, law, m)
@@ -112,7 +113,8 @@ func TestSpringBlockLosesTheSameEveryHalfCycle(t *testing.T) {
 // follows M·a = r·t − Fc: x = (Fs − Fc)τ²/2M + rτ³/6M. The midpoint rule is exact in v, h²·r·τ/12M too far in x.
 func TestStaticLevelHoldsAndReleasesExactly(t *testing.T) {
 	const m, r = 1.5, -0.7
-	for _, law := range []Model{&Karnopp{Fc: 1, Fs: 1.5}, &StaticCoulombViscous{Fc: 1, Fs: 1.5, Delta: 1}, &RisingStatic{Fc: 1, FsInf: 1.5, Gamma: 3}, &Kato{Fc: 1, FsInf: 1.5, Gamma: 1, M: 0.5}} {
+	for _, law := range []Model{&Karnopp{Fc: 1, Fs: 1.5}, &StaticCoulombViscous{Fc: 1, Fs: 1.5, Delta: 1},
+		&RisingStatic{Fc: 1, FsInf: 1.5, Gamma: 3}, &Kato{Fc: 1, FsInf: 1.5, Gamma: 1, M: 0.5}} {
 		for _, h := range []float64{1e-3, 0.0371} {
 			w := &watched{pulled: pulled{ramp: r, h: h}}
 			b, x := newMass(t, law, m)
@@ -389,7 +391,8 @@ func TestRigidSlopes(t *testing.T) {
 
 // Levels the wrong way round are refused by name.
 func TestRigidLevelsAreChecked(t *testing.T) {
-	for _, law := range []Model{&Karnopp{Fc: 2, Fs: 1}, &StaticCoulombViscous{Fc: 2, Fs: 1, Delta: 1}, &Stribeck{Fc: 1, Fs: 2, Vs: 1, Curve: 9},
+	for _, law := range []Model{&Karnopp{Fc: 2, Fs: 1}, &StaticCoulombViscous{Fc: 2, Fs: 1, Delta: 1},
+		&Stribeck{Fc: 1, Fs: 2, Vs: 1, Curve: 9},
 		&Kato{Fc: 2, FsInf: 1, M: 1}, &RisingStatic{Fc: 2, FsInf: 1}, &Memory{Fc: 2, Fs: 1, Vs: 1}} {
 		if law.Validate() == nil {
 			t.Errorf("%+v was accepted", law)

@@ -57,8 +57,10 @@ type Material struct {
 // ToolSteel is table 6.4.
 var ToolSteel = []Material{
 	{Name: "dry-steel", Title: "tool steel of 59 HRC, dry", A: 2.8e-3, DA: 0.5e-3, B: 9.4e-3, DB: 1.1e-3, L: 64.7e-6, DL: 14.3e-6},
-	{Name: "paraffin-oil", Title: "tool steel of 59 HRC in paraffin oil, 158 Saybolt; A is below the noise", A: 0, B: 11.1e-3, DB: 2.5e-3, L: 22.4e-6, DL: 4.3e-6},
-	{Name: "boundary-lubricant", Title: "tool steel of 59 HRC with a commercial boundary lubricant, paste", A: 1.1e-3, DA: 0.1e-3, B: 4.0e-3, DB: 0.4e-3, L: 19.2e-6, DL: 1.4e-6},
+	{Name: "paraffin-oil", Title: "tool steel of 59 HRC in paraffin oil, 158 Saybolt; A is below the noise", A: 0, B: 11.1e-3, DB: 2.5e-3,
+		L: 22.4e-6, DL: 4.3e-6},
+	{Name: "boundary-lubricant", Title: "tool steel of 59 HRC with a commercial boundary lubricant, paste", A: 1.1e-3, DA: 0.1e-3, B: 4.0e-3,
+		DB: 0.4e-3, L: 19.2e-6, DL: 1.4e-6},
 }
 
 // steelPresets are the rows of table 6.4 for the registry.

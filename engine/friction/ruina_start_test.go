@@ -17,7 +17,8 @@ func TestStateVariableStart(t *testing.T) {
 		signed := func(name string, lo, hi float64) float64 {
 			return math.Copysign(log(name, lo, hi), rapid.Float64Range(-1, 1).Draw(rt, "sign of "+name))
 		}
-		p := &StateVariable{Mu0: log("mu0", 1e-2, 1), V0: log("v0", 1e-6, 0.1), A: log("A", 1e-4, 0.1), B: 0.01, L: 1e-5, N0: log("N0", 0.1, 100), Veps: 1e-9}
+		p := &StateVariable{Mu0: log("mu0", 1e-2, 1), V0: log("v0", 1e-6, 0.1), A: log("A", 1e-4, 0.1), B: 0.01, L: 1e-5,
+			N0: log("N0", 0.1, 100), Veps: 1e-9}
 		theta := rapid.Float64Range(-0.1, 0.2).Draw(rt, "theta")
 		c, v, u := log("c", 1e-1, 1e6), signed("v", 1e-12, 1), signed("u", 1e-3, 100)
 		r := c*v + u

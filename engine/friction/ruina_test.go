@@ -195,7 +195,8 @@ func TestCriticalStiffness(t *testing.T) {
 func TestStateVariableEvaluations(t *testing.T) {
 	for _, m := range ToolSteel {
 		for _, s := range []Scheme{Midpoint, Implicit} {
-			for _, load := range []pulled{{k: 100, speed: 0.02, h: 1e-3}, {k: 100, speed: 0.02, h: 1e-4}, {k: 2e3, speed: 1e-3, h: 1e-3}, {k: 30, speed: -1e-4, con: 0.9, h: 1e-3}} {
+			for _, load := range []pulled{{k: 100, speed: 0.02, h: 1e-3}, {k: 100, speed: 0.02, h: 1e-4}, {k: 2e3, speed: 1e-3, h: 1e-3},
+				{k: 30, speed: -1e-4, con: 0.9, h: 1e-3}} {
 				b := newBench(t, steel(t, m.Name), 1, s, &load)
 				evals, worst, n := 0, 0, 20000
 				for range n {

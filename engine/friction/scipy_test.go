@@ -301,7 +301,8 @@ func TestLawsAgainstSciPy(t *testing.T) {
 		}
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "largest differences relative to the peak, %d sets\n%-16s %-29s %s\n%-16s", sets, "", "imposed motion", "mass on a spring", "")
+	fmt.Fprintf(&table, "largest differences relative to the peak, %d sets\n%-16s %-29s %s\n%-16s", sets, "", "imposed motion",
+		"mass on a spring", "")
 	fmt.Fprintf(&table, " %9s %9s %9s %9s %9s %9s %9s\n", "middle", "mean", "reversal", "middle", "mean", "reversal", "position")
 	for i, w := range worst {
 		a, b := w[0], w[1]

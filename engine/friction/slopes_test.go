@@ -25,7 +25,8 @@ func slopesOfATrial(t *testing.T, law slopedModel, shortest float64) {
 	at := Bind(law)
 	for _, scheme := range []Scheme{Midpoint, Implicit} {
 		for range 300 {
-			in := Input{Dt: math.Max(1e-3*math.Exp(3*rng.NormFloat64()), shortest), V: 0.02 * rng.NormFloat64() * math.Exp(2*rng.NormFloat64()), N: 5}
+			in := Input{Dt: math.Max(1e-3*math.Exp(3*rng.NormFloat64()), shortest), V: 0.02 * rng.NormFloat64() * math.Exp(2*rng.NormFloat64()),
+				N: 5}
 			z := [1]float64{1.2e-5 * rng.NormFloat64()}
 			d := Slopes{Force: make([]float64, len(at)), State: make([]float64, len(at))}
 			law.TrialSlopes(scheme, z[0], in, &d)

@@ -60,7 +60,8 @@ func TestSurrogateOfStribeckCurves(t *testing.T) {
 		if math.Abs(q.RMS-math.Sqrt(best/n)) > 1e-12 || math.Abs(q.Worst-worst) > 1e-12 {
 			t.Errorf("%s: reports %+v, measured %g N and %g", c.name, q, math.Sqrt(best/n), worst)
 		}
-		for _, other := range []LinearSurrogate{{Alpha0: p.Alpha0 + 0.01, Alpha1: p.Alpha1, Alpha2: p.Alpha2}, {Alpha0: p.Alpha0, Alpha1: p.Alpha1 - 0.1, Alpha2: p.Alpha2}} {
+		for _, other := range []LinearSurrogate{{Alpha0: p.Alpha0 + 0.01, Alpha1: p.Alpha1, Alpha2: p.Alpha2},
+			{Alpha0: p.Alpha0, Alpha1: p.Alpha1 - 0.1, Alpha2: p.Alpha2}} {
 			if l, _, _ := loss(other); l <= best {
 				t.Errorf("%s: %+v fits better", c.name, other)
 			}

@@ -42,7 +42,8 @@ var Sided = []string{"Fc", "Fs", "Fs_inf", "Fv", "sigma2"}
 func NewTwoSided(fore, back Model, names ...string) (Model, error) {
 	l := sides{forward: fore, backward: back}
 	if _, seven := fore.(*Seven); seven {
-		return nil, errors.New("backward: the spring of this law is set to the level of one direction where a slip ends; it has one set of parameters for both")
+		return nil, errors.New("backward: the spring of this law is set to the level of one direction where a slip ends; it has one set of " +
+			"parameters for both")
 	}
 	p, q := fore.Params(), back.Params()
 	if fmt.Sprintf("%T", fore) != fmt.Sprintf("%T", back) || len(p) != len(q) {
@@ -71,7 +72,8 @@ func (l *sides) checkShared(p, q []engine.Param) error {
 	var errs []error
 	for i := range p {
 		if !slices.Contains(l.directional, i) && p[i].Value != q[i].Value {
-			errs = append(errs, fmt.Errorf("backward: %s: %g %s backward and %g forward, want one number", p[i].Name, q[i].Value, p[i].Unit, p[i].Value))
+			errs = append(errs, fmt.Errorf("backward: %s: %g %s backward and %g forward, want one number", p[i].Name, q[i].Value, p[i].Unit,
+				p[i].Value))
 		}
 	}
 	return errors.Join(errs...)

@@ -42,8 +42,10 @@ func twoSided(t testing.TB) map[string]func() Model {
 func TestTwoSidedConforms(t *testing.T) {
 	for name, build := range twoSided(t) {
 		info := Info{Name: "two-sided", Title: "by direction", Source: "A94", NewLaw: build}
-		for what, test := range map[string]func(*testing.T, Info){"described": testDescribed, "rest": testRest, "steady": testSteady, "cycle": testCycle,
-			"trial": testTrial, "state carries everything": testSplit, "coasts to rest": testCoast, "any parameters": testAny, "storage": testStorage, "no allocation": testAllocs} {
+		for what, test := range map[string]func(*testing.T, Info){"described": testDescribed, "rest": testRest, "steady": testSteady,
+			"cycle": testCycle,
+			"trial": testTrial, "state carries everything": testSplit, "coasts to rest": testCoast, "any parameters": testAny,
+			"storage": testStorage, "no allocation": testAllocs} {
 			t.Run(name+"/"+what, func(t *testing.T) { test(t, info) })
 		}
 	}

@@ -100,18 +100,18 @@ type FrictionResult struct {
 //
 // Solve goes through stages until p is verified. It assumes the old states, which leaves one system of linear equations,
 // and flips those that are violated (frictional_states.go). Where that does not settle, it follows Lemke's path from the old
-// states, which are seldom more than a few pivots away, then from others (frictional_path.go), and at last makes the contacts a little compliant,
-// for which there is always a solution (frictional_safe.go). Whatever found p, it is called verified after the residual has been computed on D
-// and b as given.
+// states, which are seldom more than a few pivots away, then from others (frictional_path.go), and at last makes the contacts a little
+// compliant, for which there is always a solution (frictional_safe.go). Whatever found p, it is called verified after the residual has been
+// computed on D and b as given.
 //
 // Some problems have no solution, because b asks opposite contacts for velocities that exclude each other. The path shows
 // them by impulses without bound: the result is then degraded with Clash set. SolveEased deals with them.
 //
 // The residual is free of units and of the sizes of the masses: velocities are measured in √D_ii, the root of twice the energy
 // of a unit impulse. With σ = max_i |b_i|/√D_ii it is the largest of |v_N|/√D_NN of a closed contact, |v_T|/√D_TT of one that
-// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + min(10⁻⁴·P, 10σ) with P² = max (p_N²·D_NN + p_T²·D_TT): the
-// second term is for what rounding leaves of impulses that are far larger than the velocities ask for. The impulses themselves have no
-// residual: p_N ≥ 0 and |p_T| ≤ μ·p_N hold to the last bit.
+// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + min(10⁻⁴·P, 10σ) with P² = max (p_N²·D_NN +
+// p_T²·D_TT): the second term is for what rounding leaves of impulses that are far larger than the velocities ask for. The impulses
+// themselves have no residual: p_N ≥ 0 and |p_T| ≤ μ·p_N hold to the last bit.
 //
 // Where contacts are redundant p is not unique; v is what counts. A contact that could do without its impulse may be
 // reported as sliding with v_T = 0 or open with v_N = 0.

@@ -28,8 +28,8 @@ type Bound struct {
 //	p_N = Base + x,   0 ≤ x ⊥ v_N ≥ 0,   lower ≤ p_T ≤ upper,   v_T ≥ 0 at lower, ≤ 0 at upper, 0 between
 //
 // Forces of contacts that slide already are of this kind, and so is the second phase of an impact by Poisson's law. Contacts that slide one
-// way may have no solution, or one that no path comes to [PG96]: where the paths fail, all states are tried, up to searchStates of them. Degraded
-// here means that no solution was found, and that p is zero; NoSolution that all states were tried.
+// way may have no solution, or one that no path comes to [PG96]: where the paths fail, all states are tried, up to searchStates of them.
+// Degraded here means that no solution was found, and that p is zero; NoSolution that all states were tried.
 func (f *Frictional) SolveBounded(d, b, mu []float64, bound []Bound, p []float64) FrictionResult {
 	n := len(mu)
 	f.check(n, d, b, p)
@@ -117,7 +117,8 @@ func (f *Frictional) turn(i int) bool {
 		again = again || st == 0
 		f.st[i] = st
 		only, kept := f.side[i].oneWayState(), f.base[i] > 0
-		if st&closedState == Open && (kept || st == apart) || st > apart && !kept || only != Open && st&closedState != Open && st&closedState != only {
+		if st&closedState == Open && (kept || st == apart) || st > apart && !kept || only != Open && st&closedState != Open &&
+			st&closedState != only {
 			continue
 		}
 		return !again

@@ -90,8 +90,9 @@ func (q *bounded) solvable() bool {
 	return false
 }
 
-// Problems at random with Base, sides and R: what comes out obeys the law, and where nothing does none of all combinations is a solution. Contacts that
-// slide by force against strong coupling leave some problems to the search of all states; contacts without friction have no tangential impulse.
+// Problems at random with Base, sides and R: what comes out obeys the law, and where nothing does none of all combinations is a solution.
+// Contacts that slide by force against strong coupling leave some problems to the search of all states; contacts without friction have no
+// tangential impulse.
 func TestBoundsAgainstAllCombinations(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	searched, smooth, none := 0, 0, 0
@@ -159,8 +160,8 @@ func TestBoundsAgainstAllCombinations(t *testing.T) {
 	}
 }
 
-// One contact by hand: with D_NN = 1, b_N = −1 or 1 and Base 0.5 the normal impulse is 1 where the contact closes and 0.5 where it opens. Without friction
-// the tangential velocity has no say, of either sign, and friction at the bounds of Base acts on a contact that opens.
+// One contact by hand: with D_NN = 1, b_N = −1 or 1 and Base 0.5 the normal impulse is 1 where the contact closes and 0.5 where it opens.
+// Without friction the tangential velocity has no say, of either sign, and friction at the bounds of Base acts on a contact that opens.
 func TestBaseOfOneContact(t *testing.T) {
 	d := []float64{1, 0.25, 0.25, 2}
 	for _, c := range []struct{ bn, bt, mu, pn, pt float64 }{
@@ -181,8 +182,8 @@ func TestBaseOfOneContact(t *testing.T) {
 	}
 }
 
-// Where no solution is, all states show it up to searchStates of them: two of a contact that slides by force, with D_NN − μ·D_NT < 0 and an approach no force
-// can stop, four of each that may stick beside it, and two of each with Base and without friction.
+// Where no solution is, all states show it up to searchStates of them: two of a contact that slides by force, with D_NN − μ·D_NT < 0 and an
+// approach no force can stop, four of each that may stick beside it, and two of each with Base and without friction.
 func TestSearchKnowsThatThereIsNoSolution(t *testing.T) {
 	for _, c := range []struct {
 		beside     int

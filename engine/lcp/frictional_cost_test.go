@@ -112,9 +112,9 @@ func drift(n, steps int) []scene {
 
 // What the tick pays for friction. Every problem is solved and verified, and a run takes at most as long as so many dense
 // factorisations (LU with pivots) of the same matrices next to it: a solver has to do about one for every set of states that
-// it tries. Times alone are printed, not judged: the machine may be busy. Each problem is timed by the processor time of the thread, which knows nothing
-// of other programs, five times over from the same start; the median of the five leaves out what interrupts and caches add. So the tail
-// is that of the problems and not that of the machine.
+// it tries. Times alone are printed, not judged: the machine may be busy. Each problem is timed by the processor time of the thread, which
+// knows nothing of other programs, five times over from the same start; the median of the five leaves out what interrupts and caches add.
+// So the tail is that of the problems and not that of the machine.
 func TestFrictionCost(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -176,7 +176,8 @@ func TestFrictionCost(t *testing.T) {
 			slices.Sort(v)
 			return v[int(q*float64(len(v)-1))]
 		}
-		t.Logf("%s: p50 %.0f, p99 %.0f, p99.9 %.0f, max %.0f ns, residual %.0e, %d not verified", name, at(all, .5), at(all, .99), at(all, .999), at(all, 1), residual, bad)
+		t.Logf("%s: p50 %.0f, p99 %.0f, p99.9 %.0f, max %.0f ns, residual %.0e, %d not verified", name, at(all, .5), at(all, .99), at(all, .999),
+			at(all, 1), residual, bad)
 		if bad > 0 {
 			t.Errorf("%s: %d problems are not verified", name, bad)
 		}

@@ -44,7 +44,8 @@ func TestFrictionOneContactClosedForm(t *testing.T) {
 			if (r.Jams == 1) != (c.name == "Painlevé, approaching") || r.NoSolution {
 				t.Errorf("%s: %+v", c.name, r)
 			}
-			if r.Status != Verified || math.Abs(p[0]-c.pn) > 1e-14 || math.Abs(p[1]-c.pt) > 1e-14 || (st[0] != c.st && c.mu > 0 && c.name != "disc that sticks") {
+			if r.Status != Verified || math.Abs(p[0]-c.pn) > 1e-14 || math.Abs(p[1]-c.pt) > 1e-14 ||
+				(st[0] != c.st && c.mu > 0 && c.name != "disc that sticks") {
 				t.Errorf("%s from %v: %+v, %v p = %v, want %v p = [%g %g]", c.name, State(start), r, st[0], p, c.st, c.pn, c.pt)
 			}
 		}

@@ -209,8 +209,8 @@ func (p *path) cover(n int) bool {
 	return true
 }
 
-// side is the share of e that an open contact with friction gets along its tangent: with less than 1/μ, impulses along a ray do no work on e,
-// and the path of copositive problems arrives.
+// side is the share of e that an open contact with friction gets along its tangent: with less than 1/μ, impulses along a ray do no work on
+// e, and the path of copositive problems arrives.
 func (p *path) side(i int) float64 {
 	if !p.hasBase[i] {
 		return 1

@@ -61,6 +61,7 @@ func TestFrictionBrushes(t *testing.T) {
 				t.Fatal("NaN")
 			}
 		}
-		t.Logf("%s: %v, contacts %v, rounds %.2f, unverified %d of %d, residual %.1e; phi %.2g, eased %d", c.name, by, active, float64(rounds)/steps, bad, steps, worst, s.q[2], eased)
+		t.Logf("%s: %v, contacts %v, rounds %.2f, unverified %d of %d, residual %.1e; phi %.2g, eased %d", c.name, by, active,
+			float64(rounds)/steps, bad, steps, worst, s.q[2], eased)
 	}
 }

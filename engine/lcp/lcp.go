@@ -85,8 +85,9 @@ type Solver struct {
 	s, c  []float64 // scales of rows and of columns: M̃ = R·M·C, q̃ = R·q/sigma
 	sigma float64
 
-	basis        basis
-	d            []float64 // less the covering vector, d > 0: numbers between 1 and 2, all different, so that ties are rare and Murty's examples short
+	basis basis
+	// less the covering vector, d > 0: numbers between 1 and 2, all different, so that ties are rare and Murty's examples short
+	d            []float64
 	nonzero      []int     // unknowns that are not zero
 	values       []float64 // the same
 	positive     []bool    // unknowns that may be positive

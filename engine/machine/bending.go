@@ -34,8 +34,8 @@ var gauss = [4][2]float64{
 	{0.669990521792428132, 0.326072577431273071}, {0.930568155797026288, 0.173927422568726929},
 }
 
-// Flex is the body: each mode by the deflection of the tip (m). The masses stand at Gauss points, so that the inertia is that of the finite elements to
-// rounding, whatever the number of modes.
+// Flex is the body: each mode by the deflection of the tip (m). The masses stand at Gauss points, so that the inertia is that of the finite
+// elements to rounding, whatever the number of modes.
 func (b *Bending) Flex() (*multibody.Flex, error) {
 	p := b.Beam
 	p.Left, p.Right = beam.Support{Kind: beam.Clamped}, beam.Support{Kind: beam.Free}
@@ -72,7 +72,8 @@ func (b *Bending) Flex() (*multibody.Flex, error) {
 			node("", g[1]*p.Density*p.Area*l, elastic.PlaceIn(e, (float64(e)+g[0])*l))
 		}
 	}
-	places := slices.SortedFunc(slices.Values(append(slices.Clone(b.Places), Place{Tip, p.Length})), func(x, y Place) int { return cmp.Compare(x.X, y.X) })
+	places := slices.SortedFunc(slices.Values(append(slices.Clone(b.Places), Place{Tip, p.Length})),
+		func(x, y Place) int { return cmp.Compare(x.X, y.X) })
 	for _, at := range places {
 		on, err := elastic.At(at.X)
 		if err != nil {

@@ -18,8 +18,9 @@ type Coarseness struct {
 // coarseOrder is that of the step: its error is 4/3 of the difference to two half steps.
 const coarseOrder = 2
 
-// MeasureCoarseness compares n steps of h (s) from the start of a machine with steps of h/2. make gives a machine of its own each time. Joints of kicks that rest at the
-// start are given a speed of 1 rad/s or 0.1 m/s, as far as the loops let them: without it a machine that is at rest says nothing.
+// MeasureCoarseness compares n steps of h (s) from the start of a machine with steps of h/2. make gives a machine of its own each time.
+// Joints of kicks that rest at the start are given a speed of 1 rad/s or 0.1 m/s, as far as the loops let them: without it a machine that
+// is at rest says nothing.
 func MeasureCoarseness(make func() (*Stepper, []float64, error), kicks []string, h float64, n int) (c Coarseness, err error) {
 	a, x, err := make()
 	if err != nil {

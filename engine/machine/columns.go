@@ -8,8 +8,8 @@ import (
 	"hilrig/engine/multibody"
 )
 
-// Columns name the numbers of a row: joint.q and joint.v of every joint, more of them where it has more coordinates, the modes of flexible bodies behind them, the states of the
-// parts, the multipliers of the constraints, what the constraints are off by, and the energies.
+// Columns name the numbers of a row: joint.q and joint.v of every joint, more of them where it has more coordinates, the modes of flexible
+// bodies behind them, the states of the parts, the multipliers of the constraints, what the constraints are off by, and the energies.
 func (m *Machine) Columns() []engine.Signal {
 	var c []engine.Signal
 	add := func(unit string, names ...string) {

@@ -11,9 +11,9 @@ import (
 	"hilrig/engine/multibody"
 )
 
-// ownFourBar is a four-bar of thin rods on the curve of its positions, by the equations below alone. Its position are the angles φ of crank,
-// coupler and rocker against the ground, where a·e(φ₁) + b·e(φ₂) = c·e(φ₃) + d; t is the direction of the curve, u the way along
-// it in a second. On the curve
+// ownFourBar is a four-bar of thin rods on the curve of its positions, by the equations below alone. Its position are the angles φ of
+// crank, coupler and rocker against the ground, where a·e(φ₁) + b·e(φ₂) = c·e(φ₃) + d; t is the direction of the curve, u the way along it
+// in a second. On the curve
 //
 //	u′·tᵀMt = −tᵀ(M·κ·u² + n(φ, t)·u² + ∂V/∂φ),   κ = dt/ds.
 type ownFourBar struct {
@@ -152,7 +152,8 @@ func (l *ownFourBar) follow(x ownState, h float64) ownState {
 	return x
 }
 
-// at is the state with the crank at theta that turns at rate; upper is the side of the coupler. ok is false where the loop cannot close or is nearly flat.
+// at is the state with the crank at theta that turns at rate; upper is the side of the coupler. ok is false where the loop cannot close or
+// is nearly flat.
 func (l *ownFourBar) at(theta, rate float64, upper bool) (x ownState, ok bool) {
 	a, b, c, d := l.long[0], l.long[1], l.long[2], l.long[3]
 	ax, ay := a*math.Cos(theta), a*math.Sin(theta)
@@ -188,8 +189,8 @@ func (l *ownFourBar) spec() Spec {
 	return s
 }
 
-// randomFourBar is number k: a parallelogram, or one of two kinds of change points, of links of 0.2 to 0.8 m; exact, or with a coupler that is
-// off by 0.1 µm to 1 mm, or by up to a tenth.
+// randomFourBar is number k: a parallelogram, or one of two kinds of change points, of links of 0.2 to 0.8 m; exact, or with a coupler that
+// is off by 0.1 µm to 1 mm, or by up to a tenth.
 func randomFourBar(rng *rand.Rand, k int) (l ownFourBar, off float64) {
 	in := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 	size := in(0.2, 0.4)
@@ -292,7 +293,8 @@ func randomFourBars(t *testing.T, from, to int) {
 			t.Errorf("%d: links %.4g: crank off by %.2g rad, lost at %g s", k, l.long, missed, at)
 		}
 	}
-	t.Logf("%d four-bars: %d right to 1e-4 rad, %d within 1e-2, %d ended with a status; at most off by %.2g rad", to-from, right, near, lost, worst)
+	t.Logf("%d four-bars: %d right to 1e-4 rad, %d within 1e-2, %d ended with a status; at most off by %.2g rad", to-from, right, near, lost,
+		worst)
 }
 
 // loadedFourBar is number k of four-bars of any lengths, with and without a flat position, whose crank has a spring, a damper or dry

@@ -102,7 +102,8 @@ func fourBar(a, b, c, d, g float64) Spec {
 		{Name: "coupler", Parent: "crank", Place: multibody.At(a, 0, 0), Joint: turn, Inertia: rodOf(b, b)},
 		{Name: "rocker", Place: multibody.At(d, 0, 0), Joint: turn, Inertia: rodOf(c, c)},
 	}
-	s.Frames = []multibody.Frame{{Name: "p", Body: "coupler", Pose: multibody.At(b, 0, 0)}, {Name: "q", Body: "rocker", Pose: multibody.At(c, 0, 0)}}
+	s.Frames = []multibody.Frame{{Name: "p", Body: "coupler", Pose: multibody.At(b, 0, 0)},
+		{Name: "q", Body: "rocker", Pose: multibody.At(c, 0, 0)}}
 	s.Cuts = []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "p", B: "q"}}
 	return s
 }
@@ -141,9 +142,11 @@ func parallelograms(n int, long, mass float64) flatCase {
 	}
 	for i := range n {
 		b := fmt.Sprint("beam", i)
-		s.Bodies = append(s.Bodies, multibody.Body{Name: b, Parent: fmt.Sprint("post", i), Place: multibody.At(long, 0, 0), Joint: turn, Inertia: rodOf(1, 1)})
+		s.Bodies = append(s.Bodies, multibody.Body{Name: b, Parent: fmt.Sprint("post", i), Place: multibody.At(long, 0, 0), Joint: turn,
+			Inertia: rodOf(1, 1)})
 		s.Frames = append(s.Frames, multibody.Frame{Name: fmt.Sprint("end", i), Body: b, Pose: multibody.At(1, 0, 0)})
-		s.Cuts = append(s.Cuts, multibody.Cut{Name: fmt.Sprint("pin", i), Kind: multibody.CutPoint, A: fmt.Sprint("end", i), B: fmt.Sprint("top", i+1)})
+		s.Cuts = append(s.Cuts, multibody.Cut{Name: fmt.Sprint("pin", i), Kind: multibody.CutPoint, A: fmt.Sprint("end", i),
+			B: fmt.Sprint("top", i+1)})
 	}
 	c := flatCase{name: fmt.Sprint(n, " parallelograms"), spec: s, theta: math.Pi / 2, rate: -1}
 	c.own.g = 9.81

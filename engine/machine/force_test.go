@@ -17,7 +17,8 @@ func TestForcesDoNotAllocate(t *testing.T) {
 			{Name: "a", Joint: multibody.Joint{Kind: multibody.Revolute, Damping: 0.1}, Inertia: bar},
 			{Name: "b", Parent: "a", Place: multibody.At(1, 0, 0), Joint: multibody.Joint{Kind: multibody.Spherical}, Inertia: bar},
 		}},
-		Forces: []Force{{Name: "f", Frame: "b", Direction: r3.Vec{X: 1, Z: 2}, World: true, Force: reference.Sine{Tone: reference.Tone{Amplitude: 3, Frequency: 2}}},
+		Forces: []Force{{Name: "f", Frame: "b", Direction: r3.Vec{X: 1, Z: 2}, World: true,
+			Force: reference.Sine{Tone: reference.Tone{Amplitude: 3, Frequency: 2}}},
 			{Name: "g", Frame: "a", Direction: r3.Vec{Z: 1}, Torque: reference.Constant(0.2)}},
 	}
 	s := newStepper(t, spec, StepOptions{Audited: true})

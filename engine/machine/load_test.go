@@ -47,7 +47,8 @@ func TestIncline(t *testing.T) {
 	} {
 		off, fixed := both(t, Spec{
 			Spec: multibody.Spec{Gravity: r3.Vec{Y: -g}, Bodies: []multibody.Body{{
-				Name: "block", Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: -math.Cos(alpha), Y: -math.Sin(alpha)}}, Inertia: multibody.Inertia{Mass: 2},
+				Name: "block", Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: -math.Cos(alpha), Y: -math.Sin(alpha)}},
+				Inertia: multibody.Inertia{Mass: 2},
 			}}},
 			Friction: []Friction{{Joint: "block", Law: mu(c.mu), Lever: 1}},
 		}, func([]float64) {}, end, 100)
@@ -58,8 +59,9 @@ func TestIncline(t *testing.T) {
 	}
 }
 
-// An arm that turns without weight in a journal bearing presses it by the force that keeps its centre on the circle and by that which slows it
-// down: J·α = −µ·r·m·ρ·√(ω⁴ + α²), so α = −c·ω² with c = k/√(1 − k²), k = µ·r·m·ρ/J, and ω = ω₀/(1 + c·ω₀·t). The axis stands as it likes.
+// An arm that turns without weight in a journal bearing presses it by the force that keeps its centre on the circle and by that which slows
+// it down: J·α = −µ·r·m·ρ·√(ω⁴ + α²), so α = −c·ω² with c = k/√(1 − k²), k = µ·r·m·ρ/J, and ω = ω₀/(1 + c·ω₀·t). The axis stands as it
+// likes.
 func TestJournal(t *testing.T) {
 	const m, rho, j, r, omega, end = 1.5, 0.4, 0.3, 0.05, 20.0, 2.0
 	arm := func(coefficient, speed float64) Spec {

@@ -13,14 +13,15 @@ import (
 	"hilrig/engine/rotation"
 )
 
-// crankRocker is a four-bar linkage with rods of 1 kg/m, 0.1, 0.35 and 0.3 m long, on pins 0.4 m apart, with friction in its four pins, cut at one of them: 1 between
-// crank and coupler, 2 between coupler and rocker, 3 at the rocker's foot. levers are µ·r of the pins, from that of the crank on, or their
-// levels if the load has no effect.
+// crankRocker is a four-bar linkage with rods of 1 kg/m, 0.1, 0.35 and 0.3 m long, on pins 0.4 m apart, with friction in its four pins, cut
+// at one of them: 1 between crank and coupler, 2 between coupler and rocker, 3 at the rocker's foot. levers are µ·r of the pins, from that
+// of the crank on, or their levels if the load has no effect.
 func crankRocker(cut int, kind multibody.CutKind, levers [4]float64, loaded bool, speed, torque float64) (Spec, func(x []float64)) {
 	const crank, coupler, rocker = 0.1, 0.35, 0.3
 	rod := func(name, parent string, at, length, side float64) multibody.Body {
 		return multibody.Body{Name: name, Parent: parent, Place: multibody.At(at, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute},
-			Inertia: multibody.Inertia{Mass: length, Com: r3.Vec{X: side * length / 2}, I: rotation.Diag(r3.Vec{Y: 1, Z: 1}).Scale(length * length * length / 12)}}
+			Inertia: multibody.Inertia{Mass: length, Com: r3.Vec{X: side * length / 2},
+				I: rotation.Diag(r3.Vec{Y: 1, Z: 1}).Scale(length * length * length / 12)}}
 	}
 	a := rod("crank", "", 0, crank, 1)
 	a.Joint.Armature = 1e-3
@@ -66,14 +67,15 @@ func crankRocker(cut int, kind multibody.CutKind, levers [4]float64, loaded bool
 var everyCut = []struct {
 	cut  int
 	kind multibody.CutKind
-}{{1, multibody.CutPoint}, {1, multibody.CutRevolute}, {2, multibody.CutPoint}, {2, multibody.CutRevolute}, {3, multibody.CutPoint}, {3, multibody.CutRevolute}}
+}{{1, multibody.CutPoint}, {1, multibody.CutRevolute}, {2, multibody.CutPoint}, {2, multibody.CutRevolute}, {3, multibody.CutPoint},
+	{3, multibody.CutRevolute}}
 
 // hold keeps the crank where it is while the loop is closed.
 var hold = multibody.Assembly{Hold: []string{"crank"}}
 
-// A linkage goes the same way whichever of its pins is the one that closes the loop, with friction that the force of each pin acts on. The numbers are those of
-// an integration in the coordinates of the three bodies, friction µ·r·|F|·tanh(v/0.05) from the multipliers of their pins, by scipy's DOP853
-// to 1e-11: crank after 0.5 s, and the force on it.
+// A linkage goes the same way whichever of its pins is the one that closes the loop, with friction that the force of each pin acts on. The
+// numbers are those of an integration in the coordinates of the three bodies, friction µ·r·|F|·tanh(v/0.05) from the multipliers of their
+// pins, by scipy's DOP853 to 1e-11: crank after 0.5 s, and the force on it.
 func TestLoopFrictionUnderLoad(t *testing.T) {
 	const q, v, force, end = 10.329748267, 49.908773847, 109.740832, 0.5
 	for _, c := range everyCut {
@@ -89,7 +91,8 @@ func TestLoopFrictionUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		if math.Abs(x[0]-q) > 3e-8 || math.Abs(x[3]-v) > 5e-8 || math.Abs(m.loads[0].force-force) > 1e-5 {
-			t.Errorf("cut %d, %v: crank at %.10g rad, %.10g rad/s, %.8g N; want %.10g, %.10g, %.8g", c.cut, c.kind, x[0], x[3], m.loads[0].force, q, v, force)
+			t.Errorf("cut %d, %v: crank at %.10g rad, %.10g rad/s, %.8g N; want %.10g, %.10g, %.8g", c.cut, c.kind, x[0], x[3], m.loads[0].force, q,
+				v, force)
 		}
 		if err := r.Audit.Check(1e-9); err != nil {
 			t.Error(err)
@@ -152,8 +155,8 @@ func stepLoop(t *testing.T, s Spec, start func(x []float64), end float64, n int)
 	return x, st
 }
 
-// With friction that sticks, a linkage that swings under its weight stops and breaks away at its rocker's turns the same way whichever pin closes the
-// loop, and comes to rest at the same place; with fixed steps too, but for their error.
+// With friction that sticks, a linkage that swings under its weight stops and breaks away at its rocker's turns the same way whichever pin
+// closes the loop, and comes to rest at the same place; with fixed steps too, but for their error.
 func TestLoopSticks(t *testing.T) {
 	for _, loaded := range []bool{true, false} {
 		levers := [4]float64{0.008, 0.006, 0.01, 0.006}
@@ -186,9 +189,11 @@ func TestLoopSticks(t *testing.T) {
 			coarse, _ := stepLoop(t, s, start, end, 1500)
 			fine, st := stepLoop(t, s, start, end, 6000)
 			e10, e := math.Abs(coarse[0]-want[0]), math.Abs(fine[0]-want[0])
-			t.Logf("cut %d, %v, loaded %v: rest at %.9g rad, with fixed steps off by %.2g at 1 ms, %.2g at 0.25 ms", c.cut, c.kind, loaded, x[0], e10, e)
+			t.Logf("cut %d, %v, loaded %v: rest at %.9g rad, with fixed steps off by %.2g at 1 ms, %.2g at 0.25 ms", c.cut, c.kind, loaded, x[0],
+				e10, e)
 			if e10 > 1e-4 || e > 2e-5 || math.Abs(fine[3]) > 1e-9 {
-				t.Errorf("cut %d, %v, loaded %v: with fixed steps off by %.3g at 1 ms, %.3g at 0.25 ms, speed %.3g", c.cut, c.kind, loaded, e10, e, fine[3])
+				t.Errorf("cut %d, %v, loaded %v: with fixed steps off by %.3g at 1 ms, %.3g at 0.25 ms, speed %.3g", c.cut, c.kind, loaded, e10, e,
+					fine[3])
 			}
 			t0 := 0.0
 			if n := testing.AllocsPerRun(20, func() { st.Step(t0, 1e-3, fine); t0 += 1e-3 }); n > 0 {

@@ -48,13 +48,14 @@ func winch(t testing.TB, law friction.Model) *Machine {
 					U: &circuit.PWM{High: 24, Period: 2e-3, Duty: reference.Constant(0.6)}, R: 0.1},
 				&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 0.9, L: 3e-3, K: 0.4}, Axis: k},
 			}})
-			return []drivetrain.Part{c, &drivetrain.Bearing{Label: "drum.friction", Twist: drivetrain.Twist{A: k, B: drivetrain.Ground}, Law: law}}, err
+			return []drivetrain.Part{c, &drivetrain.Bearing{Label: "drum.friction", Twist: drivetrain.Twist{A: k, B: drivetrain.Ground}, Law: law}},
+				err
 		},
 	})
 }
 
-// Lifted by a motor on pulses, the mass comes to the speed at which mean voltage, torque, friction and weight balance, and the energies of each
-// part close.
+// Lifted by a motor on pulses, the mass comes to the speed at which mean voltage, torque, friction and weight balance, and the energies of
+// each part close.
 func TestWinch(t *testing.T) {
 	m := winch(t, &friction.Dahl{Sigma0: 300, Fc: 0.3, Exponent: 1})
 	x := m.NewState()
@@ -93,11 +94,13 @@ func TestColumns(t *testing.T) {
 	for _, c := range m.Columns() {
 		names = append(names, c.Name+" "+c.Unit)
 	}
-	want := "drum.q rad, mass.q m, drum.v rad/s, mass.v m/s, motor.i A, drum.friction.bristle rad, rope N·m, residual , residual_rate , kinetic J, potential J, input J, loss J"
+	want := "drum.q rad, mass.q m, drum.v rad/s, mass.v m/s, motor.i A, drum.friction.bristle rad, rope N·m, residual , residual_rate , " +
+		"kinetic J, potential J, input J, loss J"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("%s", got)
 	}
-	free := build(t, Spec{Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Free}, Inertia: brick}}}})
+	free := build(t, Spec{Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Free},
+		Inertia: brick}}}})
 	if n := len(free.Columns()); n != 13+4 {
 		t.Errorf("%d columns of a free body", n)
 	}
@@ -107,7 +110,8 @@ var brick = multibody.Inertia{Mass: 2, Com: r3.Vec{X: 0.1}, I: rotation.Diag(r3.
 
 // A free body without forces keeps momentum, angular momentum and energy over many turns about its middle axis, where it tumbles.
 func TestFreeBodyTumbles(t *testing.T) {
-	m := build(t, Spec{Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Free}, Inertia: brick}}}})
+	m := build(t, Spec{Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Free},
+		Inertia: brick}}}})
 	x := m.NewState()
 	copy(x[7:], []float64{0.01, 8, 0.02, 0.3, 0, -0.1})
 	var ang0, lin0 r3.Vec
@@ -139,7 +143,8 @@ func TestDampedSpring(t *testing.T) {
 			{Name: "a", Joint: multibody.Joint{Kind: multibody.Free}, Inertia: brick},
 			{Name: "b", Joint: multibody.Joint{Kind: multibody.Spherical, Damping: 0.01}, Inertia: brick},
 		},
-		Frames:  []multibody.Frame{{Name: "on a", Body: "a", Pose: multibody.At(0, 0.2, 0)}, {Name: "on b", Body: "b", Pose: multibody.At(0.3, 0, 0.1)}},
+		Frames: []multibody.Frame{{Name: "on a", Body: "a", Pose: multibody.At(0, 0.2, 0)},
+			{Name: "on b", Body: "b", Pose: multibody.At(0.3, 0, 0.1)}},
 		Springs: []multibody.Spring{{Name: "s", A: "on a", B: "on b", Stiffness: 200, Damping: 3, Length: 0.4}},
 	}}
 	m := build(t, s)

@@ -20,7 +20,8 @@ func (m *Machine) magnetOutOfRange(q []float64) string {
 			}
 		}
 		if name, x, x0, is := c.GapOutOfRange(m.q); is {
-			return fmt.Sprintf("magnet %s: the gap x = %.6g is below −x0/2 = %.6g, where L(x) does not hold; give it a seat, a stop that is stiffer, or a larger x0", name, x, -x0/2)
+			return fmt.Sprintf("magnet %s: the gap x = %.6g is below −x0/2 = %.6g, where L(x) does not hold; give it a seat, a stop that is "+
+				"stiffer, or a larger x0", name, x, -x0/2)
 		}
 	}
 	return ""

@@ -19,8 +19,10 @@ import (
 func crane(every float64) Spec {
 	return Spec{
 		Spec: multibody.Spec{Gravity: r3.Vec{Z: -9.81}, Bodies: []multibody.Body{
-			{Name: "trolley", Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Damping: 2}, Inertia: multibody.Inertia{Mass: 2}},
-			{Name: "load", Parent: "trolley", Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Y: 1}}, Inertia: multibody.Inertia{Mass: 1, Com: r3.Vec{Z: -0.5}}},
+			{Name: "trolley", Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Damping: 2},
+				Inertia: multibody.Inertia{Mass: 2}},
+			{Name: "load", Parent: "trolley", Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Y: 1}},
+				Inertia: multibody.Inertia{Mass: 1, Com: r3.Vec{Z: -0.5}}},
 		}},
 		Parts: func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 			p, err := servo.New("drive", nil, axes, []servo.Controller{{Name: "drive", SamplePeriod: every,
@@ -96,7 +98,8 @@ func TestSamplesBesideLedJoint(t *testing.T) {
 	t.Logf("error %.3g m at 2 ms, %.3g m at 0.2 ms", coarse, fine)
 }
 
-// A step that fails leaves the state and the integrals of controllers as they were, even where a part of it was taken; one that succeeds allocates nothing.
+// A step that fails leaves the state and the integrals of controllers as they were, even where a part of it was taken; one that succeeds
+// allocates nothing.
 func TestSamplesOfAFailedStep(t *testing.T) {
 	spec := crane(0.7e-3)
 	spec.Efforts = []Effort{{"trolley", after(1e-3)}}

@@ -78,7 +78,8 @@ func (s *ownSlider) slope(theta, w float64) float64 {
 	_, n1 := normal(1)
 	k := n1 - n0
 	f := math.NaN()
-	for _, side := range []float64{-math.Copysign(1, n0), math.Copysign(1, n0)} { // N = n0 + k·F of this sign; that of n0 goes on from no friction
+	// N = n0 + k·F of this sign; that of n0 goes on from no friction
+	for _, side := range []float64{-math.Copysign(1, n0), math.Copysign(1, n0)} {
 		if x := sign * side * n0 / (1 - sign*side*k); side*(n0+k*x) >= 0 {
 			f = x
 		}
@@ -117,7 +118,8 @@ func (s *ownSlider) spec() Spec {
 			Bodies: []multibody.Body{
 				{Name: "crank", Joint: driven, Inertia: planar(s.m1, s.c1, s.i1)},
 				{Name: "rod", Parent: "crank", Place: multibody.At(s.r, 0, 0), Joint: turn, Inertia: planar(s.m2, s.c2, s.i2)},
-				{Name: "slider", Place: multibody.At(0, s.offset, 0), Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}}, Inertia: multibody.Inertia{Mass: s.m3}},
+				{Name: "slider", Place: multibody.At(0, s.offset, 0), Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}},
+					Inertia: multibody.Inertia{Mass: s.m3}},
 			},
 			Frames: []multibody.Frame{{Name: "end", Body: "rod", Pose: multibody.At(s.l, 0, 0)}},
 			Cuts:   []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "end", B: "slider"}},
@@ -141,7 +143,8 @@ func TestSliderCrankUnderLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(34, 4))
 	in := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 	for k := range 20 {
-		s := ownSlider{r: in(0.03, 0.07), m1: in(0.2, 1), m2: in(0.1, 0.6), m3: in(0.2, 1.5), damping: in(0.001, 0.02), torque: in(0.3, 1), g: 9.81}
+		s := ownSlider{r: in(0.03, 0.07), m1: in(0.2, 1), m2: in(0.1, 0.6), m3: in(0.2, 1.5), damping: in(0.001, 0.02), torque: in(0.3, 1),
+			g: 9.81}
 		s.l, s.mu = s.r*in(2.5, 5), []float64{0.05, 0.1, 0.2, 0.3}[k%4]
 		s.c1, s.c2 = s.r*in(0, 1), s.l*in(0.2, 0.8)
 		s.i1, s.i2 = in(3e-4, 2e-3), s.m2*s.l*s.l/12

@@ -23,7 +23,8 @@ var bar = multibody.Inertia{Mass: 1, Com: r3.Vec{X: 0.5}, I: rotation.Diag(r3.Ve
 // sledge is two bodies on a line with dry friction, joined by a spring; the first is pushed to and fro, so that both stick and slip.
 func sledge() Spec {
 	body := func(name string) multibody.Body {
-		return multibody.Body{Name: name, Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Damping: 0.5}, Inertia: multibody.Inertia{Mass: 2}}
+		return multibody.Body{Name: name, Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Damping: 0.5},
+			Inertia: multibody.Inertia{Mass: 2}}
 	}
 	return Spec{
 		Spec:     multibody.Spec{Bodies: []multibody.Body{body("a"), body("b")}},
@@ -102,7 +103,8 @@ func TestStepHolds(t *testing.T) {
 			Friction: []Friction{{Joint: "drum", Law: &friction.Coulomb{Fc: c.level}}},
 		}, StepOptions{})
 		x := follow(t, s, s.NewState(), 0.1, 100)
-		if want := -c.fall * 0.1 * 0.1 / 2; math.Abs(x[1]-want) > 1e-12 || c.fall == 0 && (x[0] != 0 || x[2] != 0 || math.Abs(x[1])+math.Abs(x[3]) > 1e-16) {
+		if want := -c.fall * 0.1 * 0.1 / 2; math.Abs(x[1]-want) > 1e-12 || c.fall == 0 &&
+			(x[0] != 0 || x[2] != 0 || math.Abs(x[1])+math.Abs(x[3]) > 1e-16) {
 			t.Errorf("level %g N·m: %.15g m at %.3g m/s, want %.15g m", c.level, x[1], x[3], want)
 		}
 	}
@@ -113,7 +115,8 @@ func TestStepFromOutside(t *testing.T) {
 	chain := func() Spec {
 		return Spec{Spec: multibody.Spec{Gravity: r3.Vec{Y: -9.81}, Bodies: []multibody.Body{
 			{Name: "a", Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: bar},
-			{Name: "b", Parent: "a", Place: multibody.At(1, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute, Damping: 0.1, Stiffness: 2}, Inertia: bar},
+			{Name: "b", Parent: "a", Place: multibody.At(1, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute, Damping: 0.1, Stiffness: 2},
+				Inertia: bar},
 		}}}
 	}
 	within := chain()
@@ -219,8 +222,9 @@ func TestStepFails(t *testing.T) {
 			{Name: "coupler", Parent: "left", Place: multibody.At(1, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: bar},
 			{Name: "right", Place: multibody.At(1, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: bar},
 		},
-		Frames: []multibody.Frame{{Name: "end", Body: "coupler", Pose: multibody.At(1, 0, 0)}, {Name: "tip", Body: "right", Pose: multibody.At(1, 0, 0)}},
-		Cuts:   []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "end", B: "tip"}},
+		Frames: []multibody.Frame{{Name: "end", Body: "coupler", Pose: multibody.At(1, 0, 0)},
+			{Name: "tip", Body: "right", Pose: multibody.At(1, 0, 0)}},
+		Cuts: []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "end", B: "tip"}},
 	}}, StepOptions{})
 	x = flat.NewState()
 	if a, err := flat.Begin(0, x, multibody.Assembly{}); err != nil || !a.Singular {
@@ -271,14 +275,16 @@ func TestStepperRefuses(t *testing.T) {
 // A motor on pulses under a law of bristles, and sledges that stick, take no memory.
 func TestStepAllocations(t *testing.T) {
 	for name, spec := range map[string]Spec{"sledge": sledge(), "winch": {
-		Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "drum", Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.005, Damping: 0.01}}}},
+		Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "drum",
+			Joint: multibody.Joint{Kind: multibody.Revolute, Armature: 0.005, Damping: 0.01}}}},
 		Parts: func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
 			c, err := circuit.Build(circuit.Spec{Axes: axes, Elements: []circuit.Element{
 				&circuit.VoltageSource{Name: "supply", FromNode: "+", ToNode: "0",
 					U: &circuit.PWM{High: 24, Period: 2e-3, Duty: reference.Constant(0.6)}, R: 0.1},
 				&circuit.DC{Name: "motor", FromNode: "+", ToNode: "0", Motor: plant.Motor{R: 0.9, L: 3e-3, K: 0.4}, Axis: 0},
 			}})
-			return []drivetrain.Part{c, &drivetrain.Bearing{Label: "drum.friction", Twist: drivetrain.Twist{A: 0, B: drivetrain.Ground}, Law: &friction.Dahl{Sigma0: 300, Fc: 0.3, Exponent: 1}}}, err
+			return []drivetrain.Part{c, &drivetrain.Bearing{Label: "drum.friction", Twist: drivetrain.Twist{A: 0, B: drivetrain.Ground},
+				Law: &friction.Dahl{Sigma0: 300, Fc: 0.3, Exponent: 1}}}, err
 		},
 	}} {
 		stepTakesNoMemory(t, name, spec)

@@ -43,8 +43,9 @@ func (d *dry) level() float64 {
 }
 
 const (
-	// minSharedMobility is the part of the largest mobility, each joint's by its own without constraints, below which joints that stick do the same work, and
-	// share it with the least forces, or one cannot be held, as a rocker in its dead point: what asks for it then is a force beyond any level.
+	// minSharedMobility is the part of the largest mobility, each joint's by its own without constraints, below which joints that stick do the
+	// same work, and share it with the least forces, or one cannot be held, as a rocker in its dead point: what asks for it then is a force
+	// beyond any level.
 	minSharedMobility = 1e-9
 	// ridge is the part that such a joint is taken to yield.
 	ridge = 1e-10
@@ -147,8 +148,8 @@ func (m *Machine) loosest(a *axis) (sum float64) {
 	return sum
 }
 
-// release lets joints slip that stick beyond their level at the state y, one after the other: first with the loads of joints as they are, since a joint
-// that cannot be held, as in a dead point, would load the others with a force that is never there.
+// release lets joints slip that stick beyond their level at the state y, one after the other: first with the loads of joints as they are,
+// since a joint that cannot be held, as in a dead point, would load the others with a force that is never there.
 func (m *Machine) release(t float64, x, dx []float64) multibody.Status {
 	m.frozen = len(m.loads) > 0
 	for turns := 2 * len(m.dryJoints); ; turns-- {
@@ -206,7 +207,8 @@ func (m *Machine) begin(t float64, x, dx []float64) multibody.Status {
 	return m.release(t, x, dx)
 }
 
-// turning finds the first instant of the last step, which began at from (s), at which a joint that slips comes to rest, or one that sticks breaks away.
+// turning finds the first instant of the last step, which began at from (s), at which a joint that slips comes to rest, or one that sticks
+// breaks away.
 func (r *runner) turning(d multibody.Integrator, from float64) (t float64, which int) {
 	m := r.m
 	end, _ := d.Reached()

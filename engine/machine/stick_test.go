@@ -17,7 +17,8 @@ import (
 func TestDrySpring(t *testing.T) {
 	const m, k, fc = 2.0, 200.0, 14.0
 	s := Spec{
-		Spec:     multibody.Spec{Bodies: []multibody.Body{{Name: "b", Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Stiffness: k}, Inertia: multibody.Inertia{Mass: m}}}},
+		Spec: multibody.Spec{Bodies: []multibody.Body{{Name: "b",
+			Joint: multibody.Joint{Kind: multibody.Prismatic, Axis: r3.Vec{X: 1}, Stiffness: k}, Inertia: multibody.Inertia{Mass: m}}}},
 		Friction: []Friction{{Joint: "b", Law: &friction.Coulomb{Fc: fc}}},
 	}
 	a := build(t, s)
@@ -111,8 +112,8 @@ func TestDryByDirection(t *testing.T) {
 	}
 }
 
-// A crank turns against dry friction in every joint of a slider-crank. In its dead points the slider comes to rest and cannot be held: it goes
-// on. At constant speed of the crank the work of each turn is known.
+// A crank turns against dry friction in every joint of a slider-crank. In its dead points the slider comes to rest and cannot be held: it
+// goes on. At constant speed of the crank the work of each turn is known.
 func TestDeadPoints(t *testing.T) {
 	rod := multibody.Inertia{Mass: 0.4, Com: r3.Vec{X: 0.15}, I: brick.I}
 	s := Spec{
@@ -159,8 +160,8 @@ func TestDeadPoints(t *testing.T) {
 	}
 }
 
-// A coupled machine: an arm on an arm, both with dry friction under gravity, against a small smoothing of the sign, which it is the limit of. The
-// lower arm sticks to the upper one while that swings, and the friction that holds it is found with both in motion.
+// A coupled machine: an arm on an arm, both with dry friction under gravity, against a small smoothing of the sign, which it is the limit
+// of. The lower arm sticks to the upper one while that swings, and the friction that holds it is found with both in motion.
 func TestDryArms(t *testing.T) {
 	arm := multibody.Inertia{Mass: 1, Com: r3.Vec{X: 0.5}, I: brick.I}
 	s := Spec{

@@ -57,7 +57,8 @@ func (s *Stepper) allSignals() (signals []engine.Signal, from []place) {
 	}
 	for k := range s.movers {
 		if b := &s.movers[k]; b.isFriction {
-			signals, from = append(signals, engine.Signal{Name: b.name + frictionSuffix, Unit: m.axes[b.axis].unit()}), append(from, place{ofMover, k})
+			signals, from = append(signals, engine.Signal{Name: b.name + frictionSuffix, Unit: m.axes[b.axis].unit()}),
+				append(from, place{ofMover, k})
 		}
 	}
 	for k, l := range m.loads {
@@ -76,8 +77,8 @@ func (s *Stepper) allSignals() (signals []engine.Signal, from []place) {
 	return signals, from
 }
 
-// Watch chooses numbers by their names: crank.q, pin.x. The name of a body, loop, coupling or motor alone stands for all of it. Without names it is
-// all there is.
+// Watch chooses numbers by their names: crank.q, pin.x. The name of a body, loop, coupling or motor alone stands for all of it. Without
+// names it is all there is.
 func (s *Stepper) Watch(names ...string) (*Watch, error) {
 	signals, from := s.allSignals()
 	w := &Watch{}

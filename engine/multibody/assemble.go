@@ -79,7 +79,8 @@ func Assemble(m *Model, d *Data, q, v []float64, how Assembly) (a Assembled, err
 		c := &m.loops.cuts[i]
 		for _, u := range c.upright {
 			if r3.Dot(turn(&d.body[c.a].rot, u[0]), turn(&d.body[c.b].rot, u[1])) < 0 {
-				return a, fmt.Errorf("%w: %s: the axes of its frames point against each other: turn one frame by half a turn, or start nearer", ErrAssembly, c.name)
+				return a, fmt.Errorf("%w: %s: the axes of its frames point against each other: turn one frame by half a turn, or start nearer",
+					ErrAssembly, c.name)
 			}
 		}
 	}
@@ -87,7 +88,8 @@ func Assemble(m *Model, d *Data, q, v []float64, how Assembly) (a Assembled, err
 	Difference(m, q, s.q, moved)
 	for i, x := range moved {
 		if a.PositionChange = math.Max(a.PositionChange, math.Abs(x)); how.Limit > 0 && math.Abs(x) > how.Limit {
-			return a, fmt.Errorf("%w without moving joint %q by %.4g, more than the limit of %g: %s open as given", ErrAssembly, m.body[m.dof[i].body].name, x, how.Limit, s.openAt(q))
+			return a, fmt.Errorf("%w without moving joint %q by %.4g, more than the limit of %g: %s open as given", ErrAssembly,
+				m.body[m.dof[i].body].name, x, how.Limit, s.openAt(q))
 		}
 	}
 	if left := s.closeRates(); left > failTol*(1+largestOf(v)) {

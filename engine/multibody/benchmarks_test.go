@@ -70,7 +70,8 @@ func squeezer() Spec {
 // squeezerStart is the position of the test set at rest.
 func squeezerStart(t *testing.T, m *Model, d *Data) (q, v []float64) {
 	t.Helper()
-	beta, theta, gamma, phi, delta, omega, epsilon := -0.0617138900142764496, 0.0, 0.45527981916307038, 0.222668390165885884, 0.48736497954384255, -0.222668390165885884, 1.230547444549821192
+	beta, theta, gamma, phi, delta, omega, epsilon := -0.0617138900142764496, 0.0, 0.45527981916307038, 0.222668390165885884,
+		0.48736497954384255, -0.222668390165885884, 1.230547444549821192
 	q, v = []float64{beta, theta, gamma, delta, phi, epsilon, omega}, make([]float64, 7)
 	a, err := Assemble(m, d, q, v, Assembly{})
 	if err != nil || a.DOF != 1 || a.PositionChange > 1e-14 || len(a.Redundant) > 0 {
@@ -80,7 +81,8 @@ func squeezerStart(t *testing.T, m *Model, d *Data) (q, v []float64) {
 }
 
 // squeezerEnd is the position at 0.03 s.
-var squeezerEnd = []float64{15.81077119629904, -15.75637105984298, 0.04082224013073101, 0.5244099658805304, -0.5347301163226948, 1.048080741042263, 0.5347301163226948}
+var squeezerEnd = []float64{15.81077119629904, -15.75637105984298, 0.04082224013073101, 0.5244099658805304, -0.5347301163226948,
+	1.048080741042263, 0.5347301163226948}
 
 // Andrews' squeezer at 0.03 s against the reference of the test set (PSIDE, 1e-14): β Θ γ Φ δ Ω ε and their rates.
 func TestAndrews(t *testing.T) {
@@ -89,7 +91,8 @@ func TestAndrews(t *testing.T) {
 	Dynamics(m, d, q, v, []float64{0.033, 0, 0, 0, 0, 0, 0})
 	near(t, "first accelerations", d.QDD[:2], []float64{14222.4439199541138705911625887, -10666.8329399655854029433719415}, 1e-10)
 	wantQ := squeezerEnd
-	wantV := []float64{1139.920302151208, -1424.379294994111, 11.03291221937134, 0.5735699284790808, 19.29337464421385, 0.3231791658026955, -19.29337464421385}
+	wantV := []float64{1139.920302151208, -1424.379294994111, 11.03291221937134, 0.5735699284790808, 19.29337464421385, 0.3231791658026955,
+		-19.29337464421385}
 	o := NewOffline(m, d, func(t float64, q, v, tau []float64) { tau[0] = 0.033 }, nil)
 	o.Rtol, o.Atol = 1e-11, 1e-11
 	o.Start(0, q, v)
@@ -147,7 +150,8 @@ func fourBars(n int) Spec {
 		s.Frames = append(s.Frames, Frame{name("top", i), name("post", i), At(1, 0, 0)})
 	}
 	for i := range n {
-		s.Bodies = append(s.Bodies, Body{Name: name("beam", i), Parent: name("post", i), Place: At(1, 0, 0), Joint: Joint{Kind: Revolute}, Inertia: thin})
+		s.Bodies = append(s.Bodies, Body{Name: name("beam", i), Parent: name("post", i), Place: At(1, 0, 0), Joint: Joint{Kind: Revolute},
+			Inertia: thin})
 		s.Frames = append(s.Frames, Frame{name("end", i), name("beam", i), At(1, 0, 0)})
 		s.Cuts = append(s.Cuts, Cut{Name: name("pin", i), Kind: CutPoint, A: name("end", i), B: name("top", i+1)})
 	}

@@ -149,7 +149,8 @@ func (b *builder) order() []int {
 			for _, k := range append(path[slices.Index(path, i):], i) {
 				ring = append(ring, b.spec.Bodies[k].Name)
 			}
-			b.fail("body %q: parent: %w (%s): cut the loop at one joint and close it with a constraint", ring[0], ErrCycle, strings.Join(ring, " on "))
+			b.fail("body %q: parent: %w (%s): cut the loop at one joint and close it with a constraint", ring[0], ErrCycle,
+				strings.Join(ring, " on "))
 			return
 		}
 		state[i] = open
@@ -301,7 +302,8 @@ func (b *builder) checkMobility() {
 		case idle[i] == 3 && k.nv == 1:
 			b.errs = append(b.errs, &Idle{k.name, k.kind})
 		case idle[i] == 3 || same[i] == 3:
-			b.fail("body %q: %w or inertia is missing: its joint (%v) moves nothing about or along one direction that the joints before it do not move: give moments of inertia to the body, "+
+			b.fail("body %q: %w or inertia is missing: its joint (%v) moves nothing about or along one direction that the joints before it do not "+
+				"move: give moments of inertia to the body, "+
 				"to one that it carries or, between two joints, to its parent; or the joint an armature", k.name, ErrMass, k.kind)
 		default:
 			continue
@@ -318,7 +320,8 @@ type Idle struct {
 }
 
 func (e *Idle) Error() string {
-	return fmt.Sprintf("body %q: %v 0 kg: its joint (%v) moves nothing that has inertia: give the body or one that it carries a mass, or the joint an armature", e.Body, ErrMass, e.Kind)
+	return fmt.Sprintf("body %q: %v 0 kg: its joint (%v) moves nothing that has inertia: give the body or one that it carries a mass, or "+
+		"the joint an armature", e.Body, ErrMass, e.Kind)
 }
 
 // Unwrap is ErrMass.

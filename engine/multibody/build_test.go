@@ -21,24 +21,30 @@ func TestBuildRefuses(t *testing.T) {
 		want error
 		says string
 	}{
-		{"circle", func(s *Spec) { s.Bodies[0].Parent = "link2" }, ErrCycle, `body "link0": parent: bodies hang on each other in a circle (link0 on link2 on link1 on link0): cut the loop`},
+		{"circle", func(s *Spec) { s.Bodies[0].Parent = "link2" }, ErrCycle,
+			`body "link0": parent: bodies hang on each other in a circle (link0 on link2 on link1 on link0): cut the loop`},
 		{"own parent", func(s *Spec) { s.Bodies[1].Parent = "link1" }, ErrCycle, "(link1 on link1)"},
-		{"unknown parent", func(s *Spec) { s.Bodies[1].Parent = "lnk0" }, ErrParent, `body "link1": parent: unknown body "lnk0" (did you mean "link0"?)`},
-		{"frame on nothing", func(s *Spec) { s.Frames = []Frame{{Name: "tool", Body: "link9"}} }, ErrParent, `frame "tool": body: unknown body "link9"`},
+		{"unknown parent", func(s *Spec) { s.Bodies[1].Parent = "lnk0" }, ErrParent,
+			`body "link1": parent: unknown body "lnk0" (did you mean "link0"?)`},
+		{"frame on nothing", func(s *Spec) { s.Frames = []Frame{{Name: "tool", Body: "link9"}} }, ErrParent,
+			`frame "tool": body: unknown body "link9"`},
 		{"no name", func(s *Spec) { s.Bodies[2].Name = "" }, ErrName, "body 3: name is missing"},
 		{"name twice", func(s *Spec) { s.Bodies[2].Name = "link0" }, ErrName, `body "link0": name is already that of a body`},
 		{"ground", func(s *Spec) { s.Frames = []Frame{{Name: "ground"}} }, ErrName, "already that of the ground"},
-		{"triangle", func(s *Spec) { s.Bodies[0].Inertia.I[2][2] = 0.2 }, ErrTriangle, `body "link0": inertia: impossible inertia: principal moments 0.001, 0.0833333, 0.2 kg·m²`},
+		{"triangle", func(s *Spec) { s.Bodies[0].Inertia.I[2][2] = 0.2 }, ErrTriangle,
+			`body "link0": inertia: impossible inertia: principal moments 0.001, 0.0833333, 0.2 kg·m²`},
 		{"negative moment", func(s *Spec) { s.Bodies[0].Inertia.I[0][0] = -0.1 }, ErrTriangle, "principal moments -0.1"},
 		{"lopsided", func(s *Spec) { s.Bodies[0].Inertia.I[0][1] = 0.01 }, ErrTriangle, "I[1][0] = 0 but I[0][1] = 0.01"},
 		{"negative mass", func(s *Spec) { s.Bodies[1].Inertia.Mass = -1 }, ErrMass, `body "link1": inertia: mass -1 kg`},
 		{"no number", func(s *Spec) { s.Bodies[1].Inertia.Com.X = math.NaN() }, ErrTriangle, "finite"},
 		{"moments without mass", func(s *Spec) { s.Bodies[1].Inertia.Mass = 0 }, ErrMass, "0 kg with moments"},
-		{"nothing moves", func(s *Spec) { s.Bodies[2].Inertia = Inertia{} }, ErrMass, `body "link2": mass 0 kg: its joint (revolute) moves nothing that has inertia`},
+		{"nothing moves", func(s *Spec) { s.Bodies[2].Inertia = Inertia{} }, ErrMass,
+			`body "link2": mass 0 kg: its joint (revolute) moves nothing that has inertia`},
 		{"mass on the axis", func(s *Spec) { s.Bodies[2].Inertia = Inertia{Mass: 1, Com: r3.Vec{Z: 0.3}} }, ErrMass, `"link2"`},
 		{"axis of a ball", func(s *Spec) { s.Bodies[2].Joint.Kind = Spherical }, ErrJoint, `body "link2": joint (spherical): an axis belongs`},
 		{"damping", func(s *Spec) { s.Bodies[2].Joint.Damping = -1 }, ErrJoint, "damping -1, want a number ≥ 0"},
-		{"spring of a ball", func(s *Spec) { s.Bodies[2].Joint = Joint{Kind: Spherical, Stiffness: 1} }, ErrJoint, "stiffness 1 belongs to a joint with one axis"},
+		{"spring of a ball", func(s *Spec) { s.Bodies[2].Joint = Joint{Kind: Spherical, Stiffness: 1} }, ErrJoint,
+			"stiffness 1 belongs to a joint with one axis"},
 		{"kind", func(s *Spec) { s.Bodies[2].Joint.Kind = 17 }, ErrJoint, "want fixed, revolute"},
 		{"quaternion", func(s *Spec) { s.Bodies[2].Place.R = quat.Number{Real: 2} }, ErrPose, "quaternion of length 2, want 1"},
 		{"place", func(s *Spec) { s.Bodies[2].Place.P.X = math.Inf(1) }, ErrPose, "finite"},
@@ -64,7 +70,8 @@ func TestInertiaLimit(t *testing.T) {
 	for _, c := range []struct {
 		moments r3.Vec
 		ok      bool
-	}{{r3.Vec{X: 0, Y: 1, Z: 1}, true}, {r3.Vec{X: 1, Y: 1, Z: 2}, true}, {r3.Vec{X: 1, Y: 1, Z: 2.0001}, false}, {r3.Vec{X: -1e-4, Y: 1, Z: 1}, false}, {r3.Vec{}, true}} {
+	}{{r3.Vec{X: 0, Y: 1, Z: 1}, true}, {r3.Vec{X: 1, Y: 1, Z: 2}, true}, {r3.Vec{X: 1, Y: 1, Z: 2.0001}, false},
+		{r3.Vec{X: -1e-4, Y: 1, Z: 1}, false}, {r3.Vec{}, true}} {
 		turn := rotation.MatrixOf(rotation.Exp(r3.Vec{X: 1, Y: 2, Z: 3}))
 		i := Inertia{Mass: 1, I: turn.Mul(rotation.Diag(c.moments)).Mul(turn.T())}
 		if err := i.Check(); (err == nil) != c.ok {
@@ -90,7 +97,8 @@ func TestOrderAndFixed(t *testing.T) {
 	one.Bodies[0].Joint = Joint{Kind: Spherical}
 	extra := Body{Name: "mast", Parent: "b0", Place: At(0.1, 0.2, 0.3).Turned(r3.Vec{X: 1, Y: -1}),
 		Inertia: Inertia{Mass: 2, Com: r3.Vec{Z: 0.5}, I: rotation.Diag(r3.Vec{X: 0.2, Y: 0.2, Z: 0.01})}}
-	load := Body{Name: "load", Parent: "mast", Place: At(0, 0, 1), Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}}, Inertia: Inertia{Mass: 1}}
+	load := Body{Name: "load", Parent: "mast", Place: At(0, 0, 1), Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}},
+		Inertia: Inertia{Mass: 1}}
 
 	whole := one
 	whole.Bodies = []Body{one.Bodies[0], load}
@@ -140,15 +148,16 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// Joints that move nothing of their own are named: a point on a ball joint does not feel a turn about its arm, nor a rod one about itself, and of two hinges about one axis the
-// second moves what the first does.
+// Joints that move nothing of their own are named: a point on a ball joint does not feel a turn about its arm, nor a rod one about itself,
+// and of two hinges about one axis the second moves what the first does.
 func TestBuildNamesIdleJoints(t *testing.T) {
 	rod := rotation.Diag(r3.Vec{X: 0.1, Y: 0.1})
 	for name, bodies := range map[string][]Body{
 		"point": {{Name: "ball", Joint: Joint{Kind: Spherical}, Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.3, Y: 0.4, Z: 1.2}}}},
 		"rod":   {{Name: "ball", Joint: Joint{Kind: Spherical}, Inertia: Inertia{Mass: 1.7, Com: r3.Vec{Z: 0.5}, I: rod}}},
 		"twice": {{Name: "first", Joint: Joint{Kind: Revolute, Axis: r3.Vec{X: 1, Y: 1, Z: 1}}},
-			{Name: "ball", Parent: "first", Joint: Joint{Kind: Revolute, Axis: r3.Vec{X: 1, Y: 1, Z: 1}}, Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.3, Z: 0.2}, I: rotation.Diag(r3.Vec{X: 0.01, Y: 0.01, Z: 0.02})}}},
+			{Name: "ball", Parent: "first", Joint: Joint{Kind: Revolute, Axis: r3.Vec{X: 1, Y: 1, Z: 1}},
+				Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.3, Z: 0.2}, I: rotation.Diag(r3.Vec{X: 0.01, Y: 0.01, Z: 0.02})}}},
 	} {
 		if _, err := Build(Spec{Bodies: bodies}); !errors.Is(err, ErrMass) || !strings.Contains(err.Error(), `body "ball"`) {
 			t.Errorf("%s: %v", name, err)

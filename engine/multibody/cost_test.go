@@ -30,7 +30,8 @@ func BenchmarkABA(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		spec Spec
-	}{{"planar 2", chain(2, r3.Vec{Z: 1})}, {"planar 7", chain(7, r3.Vec{Z: 1})}, {"spatial 2", arm(2)}, {"spatial 7", arm(7)}, {"skew 7", skewArm(7)}} {
+	}{{"planar 2", chain(2, r3.Vec{Z: 1})}, {"planar 7", chain(7, r3.Vec{Z: 1})}, {"spatial 2", arm(2)}, {"spatial 7", arm(7)},
+		{"skew 7", skewArm(7)}} {
 		b.Run(c.name, func(b *testing.B) {
 			m, d := build(b, c.spec)
 			q, v, tau := motion(rand.New(rand.NewPCG(1, 1)), m)

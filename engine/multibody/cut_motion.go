@@ -23,8 +23,8 @@ func (m *Model) CutIndex(name string) (int, error) {
 // Cuts is how many there are.
 func (m *Model) Cuts() int { return len(m.loops.cuts) }
 
-// CutFreedom is how cut k moves: Revolute for a revolute cut and a point, which turns in its plane, Prismatic for a prismatic one, Fixed for
-// all others, which have no one axis.
+// CutFreedom is how cut k moves: Revolute for a revolute cut and a point, which turns in its plane, Prismatic for a prismatic one, Fixed
+// for all others, which have no one axis.
 func (m *Model) CutFreedom(k int) Kind { return m.loops.cuts[k].jointKind }
 
 // CutRow writes to row (nv) the direction in which cut k moves: row·v is the speed of B seen from A, rad/s about or m/s along z of A, and
@@ -68,7 +68,8 @@ func (m *Model) CutLoad(d *Data, k int) float64 {
 	return math.Sqrt(r3.Norm2(f))
 }
 
-// RubCut notes for the next Loads what a friction F in cut k, N·m or N against the motion of CutRow, does to its bodies; Positions must be valid.
+// RubCut notes for the next Loads what a friction F in cut k, N·m or N against the motion of CutRow, does to its bodies; Positions must be
+// valid.
 func (m *Model) RubCut(d *Data, k int, friction float64) {
 	c := &m.loops.cuts[k]
 	a, b := &d.body[c.a], &d.body[c.b]

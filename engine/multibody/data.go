@@ -74,7 +74,8 @@ func (m *Model) NewData() *Data {
 	cut := func(n int) (part []float64) { part, v = v[:n:n], v[n:]; return part }
 	d := &Data{
 		QDD: cut(n), Tau: cut(n), Implicit: cut(n), torques: cut(n), H: cut(n * n), L: cut(n * n),
-		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb), joined: make([]Wrench, nb), passive: make([]Wrench, nb),
+		body: make([]bodyData, nb), column: make([]spatial, n), wrench: make([]Wrench, nb), joined: make([]Wrench, nb),
+		passive:  make([]Wrench, nb),
 		LoopData: newLoopData(m),
 	}
 	for j := range d.body {

@@ -102,7 +102,8 @@ func TestEquilibriumOfGravityAlone(t *testing.T) {
 	for _, c := range []struct {
 		from, want float64
 		unstable   bool
-	}{{1, -math.Pi / 2, false}, {-1.5, -math.Pi / 2, false}, {math.Pi/2 - 0.1, -math.Pi / 2, false}, {-math.Pi / 2, -math.Pi / 2, false}, {math.Pi / 2, math.Pi / 2, true}} {
+	}{{1, -math.Pi / 2, false}, {-1.5, -math.Pi / 2, false}, {math.Pi/2 - 0.1, -math.Pi / 2, false}, {-math.Pi / 2, -math.Pi / 2, false},
+		{math.Pi / 2, math.Pi / 2, true}} {
 		m, d := build(t, chain(1, r3.Vec{Z: 1}))
 		q := []float64{c.from}
 		unstable, err := EquilibriumUnder(m, d, q, func(_, tau []float64) Status { clear(tau); return OK })

@@ -19,8 +19,10 @@ func planarSpec(r *rand.Rand, n int) Spec {
 		if r.IntN(3) == 0 {
 			flip.X = math.Pi // the axis shows the other way
 		}
-		b := Body{Name: fmt.Sprint("b", i), Place: At(r.NormFloat64(), r.NormFloat64(), r.NormFloat64()).Turned(flip).Turned(r3.Vec{Z: r.NormFloat64()}),
-			Joint: Joint{Kind: Revolute, Armature: 0.1, Damping: 0.2}, Inertia: randomInertia(r, func() r3.Vec { return r3.Vec{X: r.NormFloat64(), Y: r.NormFloat64(), Z: r.NormFloat64()} })}
+		b := Body{Name: fmt.Sprint("b", i), Place: At(r.NormFloat64(), r.NormFloat64(),
+			r.NormFloat64()).Turned(flip).Turned(r3.Vec{Z: r.NormFloat64()}),
+			Joint:   Joint{Kind: Revolute, Armature: 0.1, Damping: 0.2},
+			Inertia: randomInertia(r, func() r3.Vec { return r3.Vec{X: r.NormFloat64(), Y: r.NormFloat64(), Z: r.NormFloat64()} })}
 		if r.IntN(3) == 0 {
 			b.Joint.Kind, b.Joint.Axis = Prismatic, r3.Vec{X: r.NormFloat64(), Y: 1}
 		}
@@ -35,7 +37,8 @@ func planarSpec(r *rand.Rand, n int) Spec {
 	last := s.Bodies[n-1].Name
 	s.Frames = []Frame{{"a", "b0", At(0.2, 0.4, 0.1).Turned(r3.Vec{Z: 0.3})}, {"b", last, At(-0.2, 0.1, 0.3).Turned(r3.Vec{Z: 1.3})},
 		{"c", "", plane.Compose(At(0.2, 0.4, 0.1))}, {"d", last, Pose{}.Turned(r3.Vec{X: math.Pi / 2})}}
-	s.Cuts = []Cut{{Name: "point", Kind: CutPoint, A: "a", B: "b"}, {Name: "revolute", Kind: CutRevolute, A: "c", B: "b"}, {Name: "fixed", Kind: CutFixed, A: "b", B: "a"},
+	s.Cuts = []Cut{{Name: "point", Kind: CutPoint, A: "a", B: "b"}, {Name: "revolute", Kind: CutRevolute, A: "c", B: "b"},
+		{Name: "fixed", Kind: CutFixed, A: "b", B: "a"},
 		{Name: "distance", Kind: CutDistance, A: "a", B: "b", Length: 0.7}, {Name: "slide", Kind: CutPrismatic, A: "d", B: "a"}}
 	s.Couplings = []Coupling{{Name: "gear", Terms: []Term{{"b0", 2}, {last, -3}}, Offset: 0.4}}
 	s.Drives = []Drive{{Name: "drive", Joint: "b0"}}

@@ -31,17 +31,19 @@ var ErrFlex = errors.New("flexible body")
 // ErrNotRigid is why a machine has no regressor.
 var ErrNotRigid = errors.New("no regressor")
 
-// Rigid is an ErrNotRigid that names the flexible bodies and springs between bodies for which Regressor has no columns; nil: there are none,
-// and Regressor, which panics with a flexible body, gives all torques. Who takes a file from a user asks before.
+// Rigid is an ErrNotRigid that names the flexible bodies and springs between bodies for which Regressor has no columns; nil: there are
+// none, and Regressor, which panics with a flexible body, gives all torques. Who takes a file from a user asks before.
 func (m *Model) Rigid() error {
 	var errs []error
 	for j := range m.body {
 		if m.body[j].flex != nil {
-			errs = append(errs, fmt.Errorf("%w: body %q is flexible: its torques are not linear in ten inertial parameters; make it rigid, or fit by simulation", ErrNotRigid, m.body[j].name))
+			errs = append(errs, fmt.Errorf("%w: body %q is flexible: its torques are not linear in ten inertial parameters; make it rigid, or fit "+
+				"by simulation", ErrNotRigid, m.body[j].name))
 		}
 	}
 	for i := range m.springs {
-		errs = append(errs, fmt.Errorf("%w: spring %q between bodies has no column: take its torque off the measured ones, or leave it out", ErrNotRigid, m.springs[i].name))
+		errs = append(errs, fmt.Errorf("%w: spring %q between bodies has no column: take its torque off the measured ones, or leave it out",
+			ErrNotRigid, m.springs[i].name))
 	}
 	return errors.Join(errs...)
 }

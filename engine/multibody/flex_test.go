@@ -134,7 +134,8 @@ func TestFlexIsSlides(t *testing.T) {
 	vector := func() r3.Vec { return r3.Vec{X: r.NormFloat64(), Y: r.NormFloat64(), Z: r.NormFloat64()} }
 	for range 20 {
 		base := Body{Name: "base", Joint: Joint{Kind: Spherical}}
-		load := Body{Name: "load", Joint: Joint{Kind: Revolute, Axis: vector()}, Place: Pose{P: vector()}.Turned(vector()), Inertia: randomInertia(r, vector)}
+		load := Body{Name: "load", Joint: Joint{Kind: Revolute, Axis: vector()}, Place: Pose{P: vector()}.Turned(vector()),
+			Inertia: randomInertia(r, vector)}
 		flexed, slid := Spec{Gravity: vector()}, Spec{}
 		slid.Gravity = flexed.Gravity
 		soft := base
@@ -211,7 +212,8 @@ func TestFlexRefused(t *testing.T) {
 		node := func(name string, x float64) Node {
 			return Node{Name: name, Mass: 1, P: r3.Vec{X: x}, Shape: []r3.Vec{{Y: x}, {Y: x * x}}}
 		}
-		b := Body{Name: "beam", Joint: Joint{Kind: Revolute}, Flex: &Flex{Stiffness: []float64{1, 2}, Nodes: []Node{node("a", 0.5), node("b", 1)}}}
+		b := Body{Name: "beam", Joint: Joint{Kind: Revolute},
+			Flex: &Flex{Stiffness: []float64{1, 2}, Nodes: []Node{node("a", 0.5), node("b", 1)}}}
 		harm(&b)
 		if _, err := Build(Spec{Bodies: []Body{b}}); !errors.Is(err, ErrFlex) || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want %q", err, says)

@@ -43,7 +43,8 @@ const (
 func Formulations() []string { return []string{ByProjection, ByGGL, ByPartition} }
 
 // NewIntegrator makes the integrator of a formulation, for a machine with nz states beside it. The error says which names there are.
-func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, drives []func(t float64) Motion, rtol, atol float64) (Integrator, error) {
+func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, drives []func(t float64) Motion, rtol,
+	atol float64) (Integrator, error) {
 	switch formulation {
 	case ByProjection, ByPartition:
 		o := newOffline(m, d, nz, f, drives)
@@ -57,12 +58,13 @@ func NewIntegrator(formulation string, m *Model, d *Data, nz int, f Forces, driv
 		s.Rtol, s.Atol = rtol, atol
 		return s, nil
 	}
-	return nil, fmt.Errorf("unknown formulation %q%s: want %s", formulation, spelling.DidYouMean(formulation, Formulations()), strings.Join(Formulations(), " or "))
+	return nil, fmt.Errorf("unknown formulation %q%s: want %s", formulation, spelling.DidYouMean(formulation, Formulations()),
+		strings.Join(Formulations(), " or "))
 }
 
-// NewProjected is the integrator of the formulation projection or partition for a caller that writes the slope of all n numbers x = [q | v | z]
-// itself, NaN where there is none; it depends on the first ones alone. Positions, and drives, are those of the machine at its end. Where it is stiff
-// it goes on with an implicit method.
+// NewProjected is the integrator of the formulation projection or partition for a caller that writes the slope of all n numbers x = [q | v
+// | z] itself, NaN where there is none; it depends on the first ones alone. Positions, and drives, are those of the machine at its end.
+// Where it is stiff it goes on with an implicit method.
 func NewProjected(formulation string, m *Model, d *Data, n, depends int, flow engine.RHS, drives []func(t float64) Motion, rtol,
 	atol float64, steps int) Integrator {
 	const stiffSteps = 3000

@@ -49,12 +49,14 @@ func (b Inertia) Check() error {
 	for i := range 3 {
 		for j := range i {
 			if math.Abs(b.I[i][j]-b.I[j][i]) > slack {
-				return fmt.Errorf("%w: I[%d][%d] = %g but I[%d][%d] = %g kg·m²: the matrix has to be symmetric", ErrTriangle, i, j, b.I[i][j], j, i, b.I[j][i])
+				return fmt.Errorf("%w: I[%d][%d] = %g but I[%d][%d] = %g kg·m²: the matrix has to be symmetric", ErrTriangle, i, j, b.I[i][j], j, i,
+					b.I[j][i])
 			}
 		}
 	}
 	if p, _ := b.I.Eigen(); p[0] < -slack || p[0]+p[1] < p[2]-slack {
-		return fmt.Errorf("%w: principal moments %.6g, %.6g, %.6g kg·m²: none may be negative nor greater than the sum of the other two; are they about the centre of mass?", ErrTriangle, p[0], p[1], p[2])
+		return fmt.Errorf("%w: principal moments %.6g, %.6g, %.6g kg·m²: none may be negative nor greater than the sum of the other two; are "+
+			"they about the centre of mass?", ErrTriangle, p[0], p[1], p[2])
 	}
 	return nil
 }

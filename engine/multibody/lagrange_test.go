@@ -106,7 +106,8 @@ func orbit(m *Model, d *Data, tau []float64) engine.RHS {
 func TestEulerTop(t *testing.T) {
 	top := readLagrange(t).Top
 	for _, kind := range []Kind{Free, Spherical} {
-		m, d := build(t, Spec{Bodies: []Body{{Name: "top", Joint: Joint{Kind: kind}, Inertia: Inertia{Mass: 2, I: rotation.Diag(vector(top.Inertia))}}}})
+		m, d := build(t, Spec{Bodies: []Body{{Name: "top", Joint: Joint{Kind: kind},
+			Inertia: Inertia{Mass: 2, I: rotation.Diag(vector(top.Inertia))}}}})
 		q, v := m.Neutral(), make([]float64, m.NV())
 		copy(v, top.W[:])
 		if kind == Free {

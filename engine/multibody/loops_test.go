@@ -108,7 +108,8 @@ func fiveBodies() Spec {
 		{Name: "H6 on B4", Body: "B4", Pose: At(-0.4, 0.2, 0)}, {Name: "H6 on B5", Body: "B5", Pose: At(0.5, 0.1, 0)},
 		{Name: "H7 on B4", Body: "B4", Pose: At(0, 0.5, 0.3)}, {Name: "H7", Pose: At(0.5, 1.5, 0.3)},
 	}
-	s.Cuts = []Cut{{Name: "H6", Kind: CutSpherical, A: "H6 on B4", B: "H6 on B5"}, {Name: "H7", Kind: CutDistance, A: "H7", B: "H7 on B4", Length: 0.5}}
+	s.Cuts = []Cut{{Name: "H6", Kind: CutSpherical, A: "H6 on B4", B: "H6 on B5"},
+		{Name: "H7", Kind: CutDistance, A: "H7", B: "H7 on B4", Length: 0.5}}
 	return s
 }
 
@@ -239,7 +240,8 @@ func TestAssembleRefuses(t *testing.T) {
 	s := crankRocker(CutRevolute)
 	s.Frames[1].Pose = At(0.3, 0, 0).Turned(r3.Vec{X: math.Pi})
 	m, d = build(t, s)
-	if _, err := Assemble(m, d, []float64{0.5, 0.28, 1.78}, make([]float64, 3), Assembly{}); err == nil || !strings.Contains(err.Error(), "point against each other") {
+	if _, err := Assemble(m, d, []float64{0.5, 0.28, 1.78}, make([]float64, 3), Assembly{}); err == nil ||
+		!strings.Contains(err.Error(), "point against each other") {
 		t.Errorf("axes against each other: %v", err)
 	}
 }
@@ -428,7 +430,8 @@ func TestGearAndDrive(t *testing.T) {
 	m, d = build(t, s)
 	d.Drive(0, Motion{X: 1, V: 2, A: 5})
 	q, v := []float64{0.9, 0.1}, []float64{0, 0}
-	if a, err := Assemble(m, d, q, v, Assembly{}); err != nil || a.DOF != 0 || math.Abs(q[1]-0.1) > 1e-12 || math.Abs(v[1]-0.2) > 1e-12 || math.Abs(v[0]-2) > 1e-12 {
+	if a, err := Assemble(m, d, q, v, Assembly{}); err != nil || a.DOF != 0 || math.Abs(q[1]-0.1) > 1e-12 || math.Abs(v[1]-0.2) > 1e-12 ||
+		math.Abs(v[0]-2) > 1e-12 {
 		t.Fatalf("%v, %v: q = %v, v = %v", a, err, q, v)
 	}
 	Dynamics(m, d, q, v, []float64{0, 0})

@@ -96,9 +96,12 @@ func TestDoublePendulum(t *testing.T) {
 // pendulumOnBall has a spherical joint, a damped and sprung hinge and a slide.
 func pendulumOnBall() Spec {
 	return Spec{Gravity: r3.Vec{Z: -9.81}, Bodies: []Body{
-		{Name: "ball", Joint: Joint{Kind: Spherical, Damping: 0.05}, Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.2}, I: rotation.Diag(r3.Vec{X: 0.02, Y: 0.03, Z: 0.04})}},
-		{Name: "hinge", Parent: "ball", Place: At(0.4, 0, 0), Joint: Joint{Kind: Revolute, Axis: r3.Vec{Y: 1}, Damping: 0.1, Stiffness: 3, Rest: 0.2}, Inertia: rod(0.5)},
-		{Name: "slide", Parent: "hinge", Place: At(0.5, 0, 0), Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}, Stiffness: 200}, Inertia: Inertia{Mass: 0.3}},
+		{Name: "ball", Joint: Joint{Kind: Spherical, Damping: 0.05},
+			Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.2}, I: rotation.Diag(r3.Vec{X: 0.02, Y: 0.03, Z: 0.04})}},
+		{Name: "hinge", Parent: "ball", Place: At(0.4, 0, 0),
+			Joint: Joint{Kind: Revolute, Axis: r3.Vec{Y: 1}, Damping: 0.1, Stiffness: 3, Rest: 0.2}, Inertia: rod(0.5)},
+		{Name: "slide", Parent: "hinge", Place: At(0.5, 0, 0), Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}, Stiffness: 200},
+			Inertia: Inertia{Mass: 0.3}},
 	}}
 }
 

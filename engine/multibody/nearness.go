@@ -33,8 +33,8 @@ func (n *nearness) noteStep(h float64, leapt bool) {
 	}
 }
 
-// leap is the step (s) from t that goes over the singular position ahead: the angle falls to zero and rises again, and no stage of the leap may
-// be where it is zero. ok is false where none is near.
+// leap is the step (s) from t that goes over the singular position ahead: the angle falls to zero and rises again, and no stage of the leap
+// may be where it is zero. ok is false where none is near.
 func (n *nearness) leap(t, end float64) (h float64, ok bool) {
 	if n.angle >= tight || n.fall <= 0 {
 		return 0, false

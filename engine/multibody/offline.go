@@ -7,8 +7,9 @@ import (
 	"hilrig/engine"
 )
 
-// Offline integrates a machine to reference accuracy: Dormand and Prince's pair of orders 5 and 4 on x = [q | v], projected on the constraints
-// after every accepted step, which keeps the order [HW96] VII.2, by the shortest way or by a Partition. Friction laws need a Stepper.
+// Offline integrates a machine to reference accuracy: Dormand and Prince's pair of orders 5 and 4 on x = [q | v], projected on the
+// constraints after every accepted step, which keeps the order [HW96] VII.2, by the shortest way or by a Partition. Friction laws need a
+// Stepper.
 //
 //	o.Start(0, q, v)
 //	for o.T < 10 { if err := o.Step(10); err != nil { … } }
@@ -138,8 +139,8 @@ func (o *Offline) project(q, v []float64, t float64) error {
 	return nil
 }
 
-// bring puts q, v on the constraints by the shortest way, or, with a partition, by its dependent coordinates alone. Where fewer equations are independent
-// than elsewhere the choice says nothing: there the way is the shortest.
+// bring puts q, v on the constraints by the shortest way, or, with a partition, by its dependent coordinates alone. Where fewer equations
+// are independent than elsewhere the choice says nothing: there the way is the shortest.
 func (o *Offline) bring(q, v []float64) Status {
 	if o.part != nil {
 		if st := o.m.prepare(o.d, q, v); st != OK {

@@ -53,8 +53,9 @@ func (m *Model) Params() []engine.Param {
 }
 
 // Regressor writes to y, nv×(BodyParams·bodies) with rows first, the matrix with Tau = y·Params for the motion q, v, a without external
-// wrenches and springs between bodies, of a machine of rigid bodies: the torques are linear in the inertial parameters of the bodies [AAH86] and in those of the joints. Coulomb, stiffness and
-// preload of joints with several axes have columns of zeros. Valid afterwards: all of Velocities.
+// wrenches and springs between bodies, of a machine of rigid bodies: the torques are linear in the inertial parameters of the bodies
+// [AAH86] and in those of the joints. Coulomb, stiffness and preload of joints with several axes have columns of zeros. Valid afterwards:
+// all of Velocities.
 func Regressor(m *Model, d *Data, q, v, a, y []float64) {
 	m.check("Regressor", q, v, a)
 	if m.modal {

@@ -46,7 +46,8 @@ func (b *builder) springs() {
 				b.fail("%w %q: %s %g, want a number ≥ 0", ErrSpring, s.Name, x.name, x.value)
 			}
 		}
-		b.m.springs = append(b.m.springs, spring{name: s.Name, a: f.body, b: g.body, pa: f.pose.P, pb: g.pose.P, k: s.Stiffness, c: s.Damping, l: s.Length})
+		b.m.springs = append(b.m.springs, spring{name: s.Name, a: f.body, b: g.body, pa: f.pose.P, pb: g.pose.P, k: s.Stiffness, c: s.Damping,
+			l: s.Length})
 	}
 }
 
@@ -100,7 +101,8 @@ func (m *Model) PullSpring(d *Data, k int, tension float64) {
 	d.passive[s.b].push(Wrench{r3.Cross(f, rb), r3.Scale(-1, f)})
 }
 
-// direct finds the ends of a spring from the origins of their bodies, its direction from A to B, and its length; one of no length has no direction.
+// direct finds the ends of a spring from the origins of their bodies, its direction from A to B, and its length; one of no length has no
+// direction.
 func (s *spring) direct(d *Data) (ra, rb, e r3.Vec, length float64) {
 	a, b := &d.body[s.a], &d.body[s.b]
 	ra, rb = turn(&a.rot, s.pa), turn(&b.rot, s.pb)

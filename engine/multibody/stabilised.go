@@ -12,10 +12,10 @@ import (
 //
 //	dq/dt = v + H⁻¹·Jacᵀ·µ,   H·dv/dt = τ − h + Jacᵀ·λ,   dz/dt = f,   g(q, t) = 0,   dg/dt = 0,
 //
-// where µ vanishes but for rounding and the error of the method, that of Radau IIA with three stages, order 5 [HW96] IV.8, VII.4. The stages are
-// found by iteration: the constraints through the Delassus matrix of each stage, all other forces as they come, so that what is stiff
-// in them shortens the steps as with an explicit method. Near singular positions it leaps as Offline does. Offline costs about an eighth
-// of it for the same error.
+// where µ vanishes but for rounding and the error of the method, that of Radau IIA with three stages, order 5 [HW96] IV.8, VII.4. The
+// stages are found by iteration: the constraints through the Delassus matrix of each stage, all other forces as they come, so that what is
+// stiff in them shortens the steps as with an explicit method. Near singular positions it leaps as Offline does. Offline costs about an
+// eighth of it for the same error.
 type Stabilised struct {
 	Rtol, Atol float64 // error of a step per component as in engine.DormandPrince; 1e-8, 1e-8 to begin with
 	MaxStep    float64 // s  0: no limit
@@ -254,8 +254,8 @@ func (s *Stabilised) first(end float64) float64 {
 	return h
 }
 
-// tolerance is that of component i of the size x. What is missed of the constraints at its beginning, or rounding of them, moves positions by ε/angle and
-// velocities by ε·v/angle², which no smaller step makes better.
+// tolerance is that of component i of the size x. What is missed of the constraints at its beginning, or rounding of them, moves positions
+// by ε/angle and velocities by ε·v/angle², which no smaller step makes better.
 func (s *Stabilised) tolerance(i int, x float64) float64 {
 	t := s.Atol + s.Rtol*x
 	switch {

@@ -66,7 +66,8 @@ func TestFormulationsAndrews(t *testing.T) {
 		if c.tol <= 1e-8 && worst > 1e-6 {
 			t.Errorf("%s: coordinates at 0.03 s differ by %.3g rad", c.formulation, worst)
 		}
-		t.Logf("%s, tolerance %g: %d steps, %d rejected, coordinates within %.2g rad, constraints within %.2g and %.2g", c.formulation, c.tol, k.Accepted, k.Rejected, worst, k.Gap, k.Rate)
+		t.Logf("%s, tolerance %g: %d steps, %d rejected, coordinates within %.2g rad, constraints within %.2g and %.2g", c.formulation, c.tol,
+			k.Accepted, k.Rejected, worst, k.Gap, k.Rate)
 	}
 }
 
@@ -92,7 +93,8 @@ func TestStabilisedThroughSingular(t *testing.T) {
 		if worst > 10*tol || drift > 100*tol || k.Leaps == 0 {
 			t.Errorf("n = %d: off by %.2g rad, energy by %.2g J", n, worst, drift)
 		}
-		t.Logf("n = %d: off by %.2g rad, energy by %.2g J, constraints within %.2g and %.2g, %d leaps, %d steps", n, worst, drift, k.Gap, k.Rate, k.Leaps, k.Accepted)
+		t.Logf("n = %d: off by %.2g rad, energy by %.2g J, constraints within %.2g and %.2g, %d leaps, %d steps", n, worst, drift, k.Gap, k.Rate,
+			k.Leaps, k.Accepted)
 	}
 }
 
@@ -117,7 +119,8 @@ func TestStabilisedBricard(t *testing.T) {
 		if worst > 1e-9 || drift > 1e-5 {
 			t.Errorf("%s: closed form missed by %.2g, energy by %.2g J", formulation, worst, drift)
 		}
-		t.Logf("%s: closed form within %.2g, energy within %.2g J, constraints within %.2g and %.2g, %d steps", formulation, worst, drift, k.Gap, k.Rate, k.Accepted)
+		t.Logf("%s: closed form within %.2g, energy within %.2g J, constraints within %.2g and %.2g, %d steps", formulation, worst, drift, k.Gap,
+			k.Rate, k.Accepted)
 	}
 	for _, other := range at[1:] {
 		near(t, "angles at the end", other[:], at[0][:], 1e-7)
@@ -154,7 +157,8 @@ func TestStabilisedCrankRocker(t *testing.T) {
 				}
 			}
 			_, x := o.Reached()
-			near(t, formulation+" at 1 s", []float64{x[0], x[0] + x[1], x[2], x[3], x[6]}, []float64{34.61049178, 0.64232841, 2.39211602, 43.02791667, -0.20721432}, 1e-6)
+			near(t, formulation+" at 1 s", []float64{x[0], x[0] + x[1], x[2], x[3], x[6]},
+				[]float64{34.61049178, 0.64232841, 2.39211602, 43.02791667, -0.20721432}, 1e-6)
 		}
 		near(t, "inside a step", between[1][:], between[0][:], 1e-6)
 		near(t, "inside a step, by partition", between[2][:], between[0][:], 1e-6)
@@ -165,7 +169,8 @@ func TestStabilisedCrankRocker(t *testing.T) {
 func TestStabilisedInSpace(t *testing.T) {
 	s := Spec{Gravity: r3.Vec{Z: -9.81}, Bodies: []Body{
 		{Name: "crank", Joint: Joint{Kind: Revolute, Axis: r3.Vec{X: 0.2, Z: 1}}, Inertia: rod(0.2)},
-		{Name: "coupler", Parent: "crank", Place: At(0.2, 0, 0), Joint: Joint{Kind: Spherical, Damping: 0.01}, Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.3}, I: rod(0.6).I.Add(0.01, [3][3]float64{{1}, {0, 1}, {0, 0, 1}})}},
+		{Name: "coupler", Parent: "crank", Place: At(0.2, 0, 0), Joint: Joint{Kind: Spherical, Damping: 0.01},
+			Inertia: Inertia{Mass: 1, Com: r3.Vec{X: 0.3}, I: rod(0.6).I.Add(0.01, [3][3]float64{{1}, {0, 1}, {0, 0, 1}})}},
 		{Name: "slide", Place: At(0, 0.1, 0.3), Joint: Joint{Kind: Prismatic, Axis: r3.Vec{X: 1}, Stiffness: 20}, Inertia: Inertia{Mass: 0.4}},
 	},
 		Frames: []Frame{{"end", "coupler", At(0.6, 0, 0)}},
@@ -209,7 +214,8 @@ func TestStabilisedOrder(t *testing.T) {
 	q, v := crankStart(t, m, d)
 	torque := []float64{0.2, 0, 0}
 	var exact, got []float64
-	integrate(t, "projection", m, d, q, v, torque, 1e-13, []float64{0.25}, func(_ float64, q, v []float64) { exact = append(append(exact, q...), v...) })
+	integrate(t, "projection", m, d, q, v, torque, 1e-13, []float64{0.25},
+		func(_ float64, q, v []float64) { exact = append(append(exact, q...), v...) })
 	var e [3]float64
 	for k := range e {
 		h := 0.25 / float64(int(10)<<k)
@@ -247,7 +253,8 @@ func TestStabilisedOrder(t *testing.T) {
 // What goes wrong is said: unknown names, too many steps, torques that are no numbers.
 func TestStabilisedRefuses(t *testing.T) {
 	m, d := build(t, crankRocker(CutPoint))
-	if _, err := NewIntegrator("gg", m, d, 0, nil, nil, 1, 1); err == nil || !strings.Contains(err.Error(), `unknown formulation "gg" (did you mean "ggl"?)`) {
+	if _, err := NewIntegrator("gg", m, d, 0, nil, nil, 1, 1); err == nil ||
+		!strings.Contains(err.Error(), `unknown formulation "gg" (did you mean "ggl"?)`) {
 		t.Error(err)
 	}
 	q, v := crankStart(t, m, d)

@@ -215,7 +215,8 @@ func TestFactorOfSparseBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range got {
-			if math.Abs(again[j]-got[j]) > 1e-14*math.Abs(got[j]) || math.Abs(half.SumSquares()-f.SumSquares()/4) > 1e-14*f.SumSquares() || half.Rows() != rows {
+			if math.Abs(again[j]-got[j]) > 1e-14*math.Abs(got[j]) || math.Abs(half.SumSquares()-f.SumSquares()/4) > 1e-14*f.SumSquares() ||
+				half.Rows() != rows {
 				t.Errorf("%d rows, scaled: x[%d] = %g, want %g", rows, j, again[j], got[j])
 			}
 		}

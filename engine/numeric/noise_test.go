@@ -222,7 +222,8 @@ func TestNoiseBetweenCounts(t *testing.T) {
 // What carries no noise gives none, and not some rest of rounding; values held for several samples give that of the values.
 func TestNoNoise(t *testing.T) {
 	for name, x := range map[string][]float64{
-		"nothing": nil, "three": {1, 2, 3}, "constant": make([]float64, 50), "steps": rounded(samples(900, 1e-3, func(t float64) float64 { return t }), 0.5),
+		"nothing": nil, "three": {1, 2, 3}, "constant": make([]float64, 50),
+		"steps": rounded(samples(900, 1e-3, func(t float64) float64 { return t }), 0.5),
 	} {
 		if s := Noise(x); s != 0 {
 			t.Errorf("%s: noise %g", name, s)

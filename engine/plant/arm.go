@@ -59,7 +59,8 @@ func (l *TwoLink) Validate() error {
 	}{
 		{"mass of the first link", l.Mass[0], "kg", true}, {"mass of the second link", l.Mass[1], "kg", true}, {"length", l.Length, "m", true},
 		{"centre of the first link", l.Centre[0], "m", false}, {"centre of the second link", l.Centre[1], "m", true},
-		{"inertia of the first link", l.Inertia[0], "kg·m²", false}, {"inertia of the second link", l.Inertia[1], "kg·m²", false}, {"gravity", l.Gravity, "m/s²", false},
+		{"inertia of the first link", l.Inertia[0], "kg·m²", false}, {"inertia of the second link", l.Inertia[1], "kg·m²", false},
+		{"gravity", l.Gravity, "m/s²", false},
 	} {
 		if !(c.v >= 0) || math.IsInf(c.v, 0) || c.positive && c.v == 0 {
 			errs = append(errs, fmt.Errorf("two-link: %s: %g %s, want a finite number %s", c.name, c.v, c.unit,
@@ -134,7 +135,8 @@ func (a *arm) step(dt float64, d [2]*Axis, x1, x2 []float64, y1, y2 []float64) e
 
 		flattest := -1 + m12*m12/(one.inertia*two.inertia)
 		switch {
-		case n > 1 && !safe && !(math.Abs(res) <= 0.5*math.Abs(beforeRes)): // a kink between the two, or the middle has moved: one step that cannot go too far
+		// a kink between the two, or the middle has moved: one step that cannot go too far
+		case n > 1 && !safe && !(math.Abs(res) <= 0.5*math.Abs(beforeRes)):
 			safe = true
 			before, beforeRes = b, res
 			b += res

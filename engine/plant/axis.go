@@ -12,10 +12,11 @@ import (
 // AxisSpec describes one axis of a plant: what moves, what holds it back, and what drives it. In a linear axis rad reads m, N·m
 // reads N and kg·m² reads kg.
 type AxisSpec struct {
-	Name            string         // in front of its signals: "shaft" gives shaft.position; "": plant
-	Linear          bool           // m and N instead of rad and N·m
-	Drive           Drive          // the zero value is a voltage on the motor
-	Motor           Motor          // winding and inertia; of a current drive K alone is needed, and R and L where the supply limits the current
+	Name   string // in front of its signals: "shaft" gives shaft.position; "": plant
+	Linear bool   // m and N instead of rad and N·m
+	Drive  Drive  // the zero value is a voltage on the motor
+	// winding and inertia; of a current drive K alone is needed, and R and L where the supply limits the current
+	Motor           Motor
 	LoadJ           float64        // kg·m²  added to the motor's inertia
 	Friction        friction.Model // of all bearings and brushes, at 20 °C, in N·m and rad
 	Cogging         float64        // N·m    amplitude of the cogging torque
@@ -204,7 +205,8 @@ func (s *AxisSpec) unit(rotary string) string {
 // Outputs are those of the axis, by their numbers.
 func (s *AxisSpec) Outputs() []engine.Signal {
 	out := make([]engine.Signal, Outputs)
-	for i, o := range [Outputs]engine.Signal{{Name: "position", Unit: "rad"}, {Name: "velocity", Unit: "rad/s"}, {Name: "current", Unit: "A"}, {Name: "friction", Unit: "N·m"},
+	for i, o := range [Outputs]engine.Signal{{Name: "position", Unit: "rad"}, {Name: "velocity", Unit: "rad/s"}, {Name: "current", Unit: "A"},
+		{Name: "friction", Unit: "N·m"},
 		{Name: "temperature", Unit: "degC"}, {Name: "effort", Unit: "N·m"}, {Name: "applied", Unit: s.Drive.Kind.Unit()}} {
 		out[i] = engine.Signal{Name: s.Name + "." + o.Name, Unit: s.unit(o.Unit)}
 	}

@@ -237,7 +237,8 @@ func TestRigidFriction(t *testing.T) {
 			law := info.NewLaw()
 			theta := []float64{}
 			for _, p := range law.Params() {
-				theta = append(theta, map[string]float64{"Fc": 0.015, "Fs": 0.021, "dFs_inf": 0.006, "Fv": 1.5e-4, "vs": 0.5, "kt": 11, "ct": 0.02, "tauL": 0.002, "gamma": 0.1}[p.Name])
+				theta = append(theta, map[string]float64{"Fc": 0.015, "Fs": 0.021, "dFs_inf": 0.006, "Fv": 1.5e-4, "vs": 0.5, "kt": 11, "ct": 0.02,
+					"tauL": 0.002, "gamma": 0.1}[p.Name])
 			}
 			if err := law.SetParams(theta); err != nil {
 				t.Fatal(err)
@@ -281,7 +282,8 @@ func TestRigidFriction(t *testing.T) {
 // A law that asks for current or normal load gets them: the brush is heated by the armature current, its coefficient falls
 // with it, and twice the load brakes with twice the friction.
 func TestContactIsToldCurrentAndLoad(t *testing.T) {
-	brush := friction.Brush{Sigma0: 11, MuC: 0.2, MuS: 0.2, Vs: 0.5, MuMin: 0.01, Area: 1e-4, N0: 0.05, AJ: -1e-5, Rth: 10, Cth: 0.1, Udrop: 1, Tamb: 20}
+	brush := friction.Brush{Sigma0: 11, MuC: 0.2, MuS: 0.2, Vs: 0.5, MuMin: 0.01, Area: 1e-4, N0: 0.05, AJ: -1e-5, Rth: 10, Cth: 0.1,
+		Udrop: 1, Tamb: 20}
 	s := demo()
 	s.Friction = &brush
 	run := func(load float64) (friction, temp, amps float64) {

@@ -31,7 +31,8 @@ func TestCurrentDrive(t *testing.T) {
 		return amps * k / c * (1 - (w*math.Exp(-a*t)-a*math.Exp(-w*t))/(w-a))
 	}
 	errAt := func(h float64) float64 {
-		d := must(t, AxisSpec{Linear: true, Drive: Drive{Kind: CurrentDrive, Bandwidth: w, Limit: amps}, Motor: Motor{K: k, J: m}, Friction: viscous(c)})
+		d := must(t, AxisSpec{Linear: true, Drive: Drive{Kind: CurrentDrive, Bandwidth: w, Limit: amps}, Motor: Motor{K: k, J: m},
+			Friction: viscous(c)})
 		x := d.NewState()
 		y := run(t, d, x, 17, 1, h, int(end/h+0.5)) // more than the limit
 		if i := amps * (1 - math.Exp(-w*end)); math.Abs(y[OutCurrent]-i) > 1e-12 || math.Abs(y[OutEffort]-k*i) > 1e-12 || y[OutApplied] != amps {

@@ -5,8 +5,8 @@ import (
 	"hilrig/engine/friction"
 )
 
-// Joint is an Axis that is a joint of a machine: drive, friction, stops and what else acts on the axis alone make its step, the machine says
-// what mass it feels and what torque comes from elsewhere. The inertia of the axis belongs to the machine, as an armature.
+// Joint is an Axis that is a joint of a machine: drive, friction, stops and what else acts on the axis alone make its step, the machine
+// says what mass it feels and what torque comes from elsewhere. The inertia of the axis belongs to the machine, as an armature.
 type Joint struct {
 	*Axis
 	x  []float64 // state of the axis
@@ -27,7 +27,8 @@ func NewJoint(s AxisSpec) (*Joint, error) {
 // OwnStates is how many numbers of state a joint has beside position and speed: those from Current on.
 func (j *Joint) OwnStates() int { return len(j.x) - Current }
 
-// Begin prepares a step of dt (s) with the command and enable u from the position q, the speed v and its own state; false: something is not finite.
+// Begin prepares a step of dt (s) with the command and enable u from the position q, the speed v and its own state; false: something is not
+// finite.
 func (j *Joint) Begin(dt, q, v float64, own, u []float64) bool {
 	j.dt = dt
 	j.x[Theta], j.x[Omega] = q, v
@@ -42,7 +43,8 @@ func (j *Joint) Move(h, q, v, mass, torque float64) (w, end float64, st engine.S
 	return j.r.W, j.xm[1], j.r.Status
 }
 
-// Finish takes the step that Move made, to the position q and speed v that the machine has in the end, and writes its own state and the outputs.
+// Finish takes the step that Move made, to the position q and speed v that the machine has in the end, and writes its own state and the
+// outputs.
 func (j *Joint) Finish(q, v float64, own, y []float64) {
 	j.finish(j.dt, j.x, y, &j.r)
 	j.x[Theta], j.x[Omega] = q, v

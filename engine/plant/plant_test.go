@@ -147,7 +147,8 @@ func TestPendulumPeriod(t *testing.T) {
 		}
 		period := 2 * math.Pi / a * math.Sqrt(j/mgl)
 		period4 := func(h float64) float64 {
-			p := mustPlant(t, Spec{Kind: "pendulum", Axes: []AxisSpec{{Drive: Drive{Kind: NoDrive}, Motor: Motor{J: j}, Gravity: mgl, Friction: viscous(0)}}})
+			p := mustPlant(t, Spec{Kind: "pendulum", Axes: []AxisSpec{{Drive: Drive{Kind: NoDrive}, Motor: Motor{J: j}, Gravity: mgl,
+				Friction: viscous(0)}}})
 			x, y := p.NewState(), make([]float64, Outputs)
 			x[0] = theta0
 			energy := func() float64 { return j/2*x[1]*x[1] - mgl*math.Cos(x[0]) }
@@ -184,7 +185,8 @@ func TestPendulumSticks(t *testing.T) {
 		angle float64
 		moves bool
 	}{{0.19, false}, {-0.19, false}, {0.22, true}, {-0.22, true}, {math.Pi - 0.19, false}} { // sin θ = 0.2
-		p := mustPlant(t, Spec{Kind: "pendulum", Axes: []AxisSpec{{Drive: Drive{Kind: NoDrive}, Motor: Motor{J: 0.01}, Gravity: 1, Friction: &friction.Karnopp{Fc: 0.15, Fs: 0.2}}}})
+		p := mustPlant(t, Spec{Kind: "pendulum", Axes: []AxisSpec{{Drive: Drive{Kind: NoDrive}, Motor: Motor{J: 0.01}, Gravity: 1,
+			Friction: &friction.Karnopp{Fc: 0.15, Fs: 0.2}}}})
 		x, y := p.NewState(), make([]float64, Outputs)
 		x[0] = c.angle
 		for range 1000 {
@@ -197,7 +199,8 @@ func TestPendulumSticks(t *testing.T) {
 }
 
 // testArm is an arm with unequal links.
-var testArm = TwoLink{Mass: [2]float64{1.3, 0.8}, Length: 0.4, Centre: [2]float64{0.18, 0.15}, Inertia: [2]float64{0.02, 0.009}, Gravity: 9.81}
+var testArm = TwoLink{Mass: [2]float64{1.3, 0.8}, Length: 0.4, Centre: [2]float64{0.18, 0.15}, Inertia: [2]float64{0.02, 0.009},
+	Gravity: 9.81}
 
 const armJ1, armJ2 = 0.01, 0.004 // kg·m²
 
@@ -282,7 +285,8 @@ func TestArmKeepsItsEnergy(t *testing.T) {
 
 // An arm under LuGre friction in both joints, driven through reversals, against Runge–Kutta on Lagrange's equations.
 func TestArmAgainstRungeKutta(t *testing.T) {
-	laws := [2]*friction.LuGre{{Sigma0: 400, Sigma1: 2, Sigma2: 0.05, Fc: 0.4, Fs: 0.55, Vs: 0.1}, {Sigma0: 200, Sigma1: 1, Sigma2: 0.02, Fc: 0.2, Fs: 0.3, Vs: 0.1}}
+	laws := [2]*friction.LuGre{{Sigma0: 400, Sigma1: 2, Sigma2: 0.05, Fc: 0.4, Fs: 0.55, Vs: 0.1},
+		{Sigma0: 200, Sigma1: 1, Sigma2: 0.02, Fc: 0.2, Fs: 0.3, Vs: 0.1}}
 	tau := func(t float64) [2]float64 {
 		return [2]float64{6 * math.Sin(2*math.Pi*0.9*t), -2 * math.Sin(2*math.Pi*1.3*t)}
 	}
@@ -457,7 +461,8 @@ func TestAxesAreIndependent(t *testing.T) {
 		}
 	}
 	l := p.Layout()
-	if len(l.States) != len(x) || len(l.Outputs) != len(y) || len(l.Inputs) != 4 || l.States[1].Name != "right.position" || l.States[2].Name != "left.velocity" {
+	if len(l.States) != len(x) || len(l.Outputs) != len(y) || len(l.Inputs) != 4 || l.States[1].Name != "right.position" ||
+		l.States[2].Name != "left.velocity" {
 		t.Errorf("layout %+v of %d states", l, len(x))
 	}
 }
@@ -472,7 +477,8 @@ func TestBadPlants(t *testing.T) {
 		{Spec{Kind: "two-link", Axes: make([]AxisSpec, 3)}, "two-link has 2 axes, got 3"},
 		{armSpec(nil, viscous(0)), "axis shoulder: friction: no law"},
 		{Spec{Kind: "two-link", Axes: armSpec(viscous(0), viscous(0)).Axes}, "mass of the first link: 0 kg"},
-		{Spec{Kind: "stage", Axes: []AxisSpec{{Drive: Drive{Kind: EffortDrive}, Motor: Motor{J: 1}, Friction: viscous(0), Stops: Stops{Travel: [2]float64{1, 0}}}}}, "want low < high and a stiffness > 0"},
+		{Spec{Kind: "stage", Axes: []AxisSpec{{Drive: Drive{Kind: EffortDrive}, Motor: Motor{J: 1}, Friction: viscous(0),
+			Stops: Stops{Travel: [2]float64{1, 0}}}}}, "want low < high and a stiffness > 0"},
 		{Spec{Kind: "stage", Axes: []AxisSpec{{Drive: Drive{Kind: VelocityDrive}, Motor: Motor{J: 1}, Friction: viscous(0)}}}, "Kp = Ki = 0"},
 		{Spec{Kind: "stage", Axes: []AxisSpec{{Drive: Drive{Kind: EffortDrive}, Friction: viscous(0)}}}, "inertia: 0 kg·m², want > 0"},
 	} {

@@ -25,7 +25,8 @@ func TestScript(t *testing.T) {
 	for _, s := range p.Settings() {
 		names = append(names, s.Name+" "+s.Unit)
 	}
-	if got, want := strings.Join(names, ", "), "supply V, left.load N·m, left.temperature degC, right.load N·m, right.temperature degC"; got != want {
+	if got, want := strings.Join(names, ", "), "supply V, left.load N·m, left.temperature degC, right.load N·m, "+
+		"right.temperature degC"; got != want {
 		t.Fatalf("settings %s, want %s", got, want)
 	}
 	r, err := NewRig(p, SensorSpec{Readings: []Reading{{Output: OutPosition}, {Output: Outputs + OutPosition}}, Period: 0.1},

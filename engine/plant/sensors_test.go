@@ -7,7 +7,8 @@ import (
 
 func TestSensors(t *testing.T) {
 	const q = 2 * math.Pi / 4096
-	spec := SensorSpec{Readings: []Reading{{Output: -1}, {Output: OutPosition, Count: q}, {Output: OutCurrent, Noise: 0.02, Offset: -0.03}, {Output: OutTemperature}}, Seed: 7}
+	spec := SensorSpec{Readings: []Reading{{Output: -1}, {Output: OutPosition, Count: q}, {Output: OutCurrent, Noise: 0.02, Offset: -0.03},
+		{Output: OutTemperature}}, Seed: 7}
 	a, err := NewSensors(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,8 @@ func TestSensors(t *testing.T) {
 	if sd := math.Sqrt(sq); math.Abs(sd/0.02-1) > 5/math.Sqrt(2*n) {
 		t.Errorf("noise %g A, want 0.02", sd)
 	}
-	for _, bad := range []SensorSpec{{Readings: []Reading{{Count: -1}}}, {Readings: []Reading{{Noise: math.NaN()}}}, {Readings: []Reading{{Offset: math.Inf(1)}}}, {Longest: 1}} {
+	for _, bad := range []SensorSpec{{Readings: []Reading{{Count: -1}}}, {Readings: []Reading{{Noise: math.NaN()}}},
+		{Readings: []Reading{{Offset: math.Inf(1)}}}, {Longest: 1}} {
 		if _, err := NewSensors(bad); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}

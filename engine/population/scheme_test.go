@@ -16,7 +16,8 @@ func (g *given) At(tau, x, v float64) (force, dx, dv float64) {
 }
 
 func contact(th []float64) *friction.LuGre {
-	return &friction.LuGre{Sigma0: th[thSigma0], Sigma1: th[thSigma1], Sigma2: th[thSigma2], Fc: th[thFc], Fs: th[thFs], Vs: th[thVs], Offset: th[thOffset]}
+	return &friction.LuGre{Sigma0: th[thSigma0], Sigma1: th[thSigma1], Sigma2: th[thSigma2], Fc: th[thFc], Fs: th[thFs], Vs: th[thVs],
+		Offset: th[thOffset]}
 }
 
 // The kernel is the scheme explicit-pade of package friction, with the stamps of a leapfrog.

@@ -48,8 +48,9 @@ type vectorStep struct {
 	step                  func(oct *octet, rows *row, n int, errs *float64, stride int)
 }
 
-// inOctets takes the first step that serves, again and again. Few octets take nearly as long as one, because a step waits for its exponential and its division: so three are better off
-// with a fourth one that stands still than as two and one, and so on. Nanoseconds of a row on a Xeon of 2023:
+// inOctets takes the first step that serves, again and again. Few octets take nearly as long as one, because a step waits for its
+// exponential and its division: so three are better off with a fourth one that stands still than as two and one, and so on. Nanoseconds of
+// a row on a Xeon of 2023:
 //
 //	octets     1    2    4    8
 //	AVX2      28   33   60

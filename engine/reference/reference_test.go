@@ -51,7 +51,8 @@ func kases(t *testing.T) []kase {
 		{name: "trapezoid", gen: NewTrapezoid(1, -2, 3, 8, 0.25), speed: 3,
 			kinks: []float64{0, 0.375, 2. / 3, 2./3 + 0.375, 2, 2.375, 2 + 2./3, 2 + 2./3 + 0.375, 4}, window: 4.5},
 		{name: "triangle", gen: NewTrapezoid(0, 0.5, 3, 8, 0), speed: 2, kinks: []float64{0, 0.25, 0.5}, window: 1},
-		{name: "levels", gen: build(Spec{Kind: "levels", Offset: 1, Levels: []Level{{2, 1}, {-1, 0.5}, {0.5, 1.25}}, Rise: 0.25, Loop: true}), speed: 12, jumps: true,
+		{name: "levels", gen: build(Spec{Kind: "levels", Offset: 1, Levels: []Level{{2, 1}, {-1, 0.5}, {0.5, 1.25}}, Rise: 0.25, Loop: true}),
+			speed: 12, jumps: true,
 			kinks: []float64{1, 1.25, 1.5, 1.75, 2.75, 3, 3.75, 4, 4.25, 4.5, 5.5, 5.75}, window: 5.8},
 		{name: "table with velocities", gen: hermite, speed: 5, kinks: []float64{0.5, 1.5, 2, 2.5, 3.5, 4}, window: 4.2},
 		{name: "table without velocities", gen: pchip, speed: 10, kinks: []float64{0, 0.5, 1.5, 2, 3}, window: 3.5},
@@ -354,7 +355,8 @@ func TestPhaseOfSine(t *testing.T) {
 			}
 		}
 	}
-	if _, err := New(Spec{Kind: "sine", Amplitude: 1, Frequency: 1, Phase: math.Inf(1)}); err == nil || !strings.Contains(err.Error(), "phase") {
+	if _, err := New(Spec{Kind: "sine", Amplitude: 1, Frequency: 1, Phase: math.Inf(1)}); err == nil ||
+		!strings.Contains(err.Error(), "phase") {
 		t.Errorf("an infinite phase: %v", err)
 	}
 }

@@ -51,23 +51,28 @@ func Find(k Kind) (*Shape, bool) {
 // Shapes are all forms of motion.
 var Shapes = []Shape{
 	{Kind: "constant", Example: "{kind: constant, offset: 1}", build: func(s *Spec, _ *check) Generator { return Constant(s.Offset) }},
-	{Kind: "step", Needs: []Need{{"amplitude", "the height of the step"}}, Takes: []string{"frequency"}, Example: "{kind: step, amplitude: 2, frequency: 0.5 Hz}", build: func(s *Spec, _ *check) Generator {
-		return Step{Offset: s.Offset, Amplitude: s.Amplitude, Frequency: s.Frequency}
-	}},
+	{Kind: "step", Needs: []Need{{"amplitude", "the height of the step"}}, Takes: []string{"frequency"},
+		Example: "{kind: step, amplitude: 2, frequency: 0.5 Hz}", build: func(s *Spec, _ *check) Generator {
+			return Step{Offset: s.Offset, Amplitude: s.Amplitude, Frequency: s.Frequency}
+		}},
 	{Kind: "ramp", Needs: []Need{{"velocity", "a speed"}}, Example: "{kind: ramp, velocity: -3}", build: func(s *Spec, _ *check) Generator {
 		return Ramp{Offset: s.Offset, Velocity: s.Velocity}
 	}},
-	{Kind: "trapezoid", Needs: []Need{{"amplitude", "the travel"}, {"velocity", "the cruising speed"}, {"acceleration", "the acceleration"}}, Takes: []string{"frequency"},
+	{Kind: "trapezoid", Needs: []Need{{"amplitude", "the travel"}, {"velocity", "the cruising speed"}, {"acceleration", "the acceleration"}},
+		Takes:   []string{"frequency"},
 		Example: "{kind: trapezoid, amplitude: -1, velocity: 5, acceleration: 4}", build: trapezoid},
-	{Kind: "sine", Needs: []Need{{"amplitude", "an amplitude"}, {"frequency", "a frequency"}}, Takes: []string{"phase"}, Example: "{kind: sine, amplitude: -0.5, frequency: 2 Hz, phase: 90 deg}", build: func(s *Spec, c *check) Generator {
-		c.positive("frequency", s.Frequency, "Hz", "a sine needs it")
-		return Sine{Offset: s.Offset, Tone: Tone{s.Amplitude, s.Frequency, s.Phase}}
-	}},
+	{Kind: "sine", Needs: []Need{{"amplitude", "an amplitude"}, {"frequency", "a frequency"}}, Takes: []string{"phase"},
+		Example: "{kind: sine, amplitude: -0.5, frequency: 2 Hz, phase: 90 deg}", build: func(s *Spec, c *check) Generator {
+			c.positive("frequency", s.Frequency, "Hz", "a sine needs it")
+			return Sine{Offset: s.Offset, Tone: Tone{s.Amplitude, s.Frequency, s.Phase}}
+		}},
 	{Kind: "multisine", Needs: []Need{{"tones", "at least one tone"}},
 		Example: "{kind: multisine, tones: [{amplitude: 1, frequency: 1 Hz}, {amplitude: 0.5, frequency: 3 Hz, phase: 1}]}", build: multisine},
-	{Kind: "chirp", Needs: []Need{{"amplitude", "an amplitude"}, {"sweep", "the duration of a sweep"}}, Takes: []string{"frequency", "frequency_end"},
+	{Kind: "chirp", Needs: []Need{{"amplitude", "an amplitude"}, {"sweep", "the duration of a sweep"}},
+		Takes:   []string{"frequency", "frequency_end"},
 		Example: "{kind: chirp, amplitude: 1, frequency: 4 Hz, frequency_end: 1 Hz, sweep: 10 s}", build: chirp},
-	{Kind: "file", Needs: []Need{{"file", "the name of a CSV file"}}, Takes: []string{"loop"}, Example: "{kind: file, file: motion.csv}", build: file},
+	{Kind: "file", Needs: []Need{{"file", "the name of a CSV file"}}, Takes: []string{"loop"}, Example: "{kind: file, file: motion.csv}",
+		build: file},
 	{Kind: "levels", Needs: []Need{{"levels", "at least one level"}}, Takes: []string{"rise", "loop"},
 		Example: "{kind: levels, levels: [{value: 1, hold: 1 s}, {value: -1, hold: 1 s}], rise: 0.5 s}", build: levels},
 }

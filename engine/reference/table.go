@@ -49,7 +49,8 @@ func NewTable(t, p, v []float64, loop bool) (*Table, error) {
 		lo, hi = math.Min(lo, p[i]), math.Max(hi, p[i])
 	}
 	if loop && math.Abs(p[n-1]-p[0]) > 1e-6*(hi-lo) {
-		return nil, fmt.Errorf("ends at %g but starts at %g: repeating it would jump; make the last position equal the first, or set loop: false", p[n-1], p[0])
+		return nil, fmt.Errorf("ends at %g but starts at %g: repeating it would jump; make the last position equal the first, or set "+
+			"loop: false", p[n-1], p[0])
 	}
 	if v == nil {
 		tab.v = slopes(tab.t, tab.p, loop)

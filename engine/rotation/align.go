@@ -24,12 +24,14 @@ type Fit struct {
 	R quat.Number // body → world, real part ≥ 0
 	P r3.Vec      // m  where the origin of the body lies
 
-	Count   int     // points with a weight
-	Centre  r3.Vec  // m  weighted mean of the points in the world
-	Rms     float64 // m  weighted root mean square of the distances |pW − R·pB − P|
-	Mirror  float64 // m  the Rms that a reflection would leave: far below Rms where one set of axes is left-handed
-	Spread  float64 // m  weighted root mean square distance of the points of the body from their best line
-	Inertia Matrix  // m²  Σ w·(|d|²·1 − d·dᵀ), world axes, d from the centre: σ²·Inertia⁻¹ is the covariance of a turn (rad², world axes) for noise σ/√w of each coordinate
+	Count  int     // points with a weight
+	Centre r3.Vec  // m  weighted mean of the points in the world
+	Rms    float64 // m  weighted root mean square of the distances |pW − R·pB − P|
+	Mirror float64 // m  the Rms that a reflection would leave: far below Rms where one set of axes is left-handed
+	Spread float64 // m  weighted root mean square distance of the points of the body from their best line
+	// m² Σ w·(|d|²·1 − d·dᵀ), world axes, d from the centre: σ²·Inertia⁻¹ is the covariance of a turn (rad², world axes) for noise σ/√w of
+	// each coordinate
+	Inertia Matrix
 	Weight  float64 // Σ w
 }
 

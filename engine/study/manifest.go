@@ -128,7 +128,8 @@ func (m *Manifest) Changed(now *Manifest) (program string, inputs []string) {
 	p, q := m.Program, now.Program
 	switch {
 	case p.Arch != q.Arch:
-		program = fmt.Sprintf("it was planned for %s, and this is %s: results of the two differ in the last digits and are not mixed", p.Arch, q.Arch)
+		program = fmt.Sprintf("it was planned for %s, and this is %s: results of the two differ in the last digits and are not mixed", p.Arch,
+			q.Arch)
 	case p.Build != q.Build && p.Version != q.Version:
 		program = fmt.Sprintf("the program was %s then, and is %s now", p.Version, q.Version)
 	case p.Build != q.Build:
@@ -159,7 +160,8 @@ func (m *Manifest) Changed(now *Manifest) (program string, inputs []string) {
 	return program, inputs
 }
 
-// Altered tells whether seeds or the order of tasks are others than those that the same program gives the study now: the file was changed since.
+// Altered tells whether seeds or the order of tasks are others than those that the same program gives the study now: the file was changed
+// since.
 func (m *Manifest) Altered(now *Manifest) bool {
 	after := func(m *Manifest) map[int][]int {
 		out := map[int][]int{}

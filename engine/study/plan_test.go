@@ -38,7 +38,8 @@ func TestHypercubeHasOnePointInEachStratum(t *testing.T) {
 				}
 				// the value has been rounded; what lies within that of a border may count to either side
 				k := int(u * float64(n))
-				if near := math.Round(u * float64(n)); math.Abs(u*float64(n)-near) < 1e-9*float64(n) && int(near) < n && seen[int(near)] == 0 && (k >= n || seen[k] > 0) {
+				if near := math.Round(u * float64(n)); math.Abs(u*float64(n)-near) < 1e-9*float64(n) && int(near) < n && seen[int(near)] == 0 &&
+					(k >= n || seen[k] > 0) {
 					k = int(near)
 				}
 				seen[min(max(k, 0), n-1)]++
@@ -156,7 +157,8 @@ func TestPlansThatAreRefused(t *testing.T) {
 		{"no points", Hypercube, []Factor{ok}, 0},
 		{"too many", Hypercube, []Factor{ok}, MaxRuns + 1},
 		{"grid without levels", Grid, []Factor{ok}, 0},
-		{"huge grid", Grid, []Factor{{Name: "a", Lo: 0, Hi: 1, Levels: 1 << 30}, {Name: "b", Lo: 0, Hi: 1, Levels: 1 << 30}, {Name: "c", Lo: 0, Hi: 1, Levels: 1 << 30}}, 0},
+		{"huge grid", Grid, []Factor{{Name: "a", Lo: 0, Hi: 1, Levels: 1 << 30}, {Name: "b", Lo: 0, Hi: 1, Levels: 1 << 30},
+			{Name: "c", Lo: 0, Hi: 1, Levels: 1 << 30}}, 0},
 	} {
 		if _, err := NewPlan(c.d, c.factors, c.points, 1, 1); err == nil {
 			t.Errorf("%s: taken", c.name)

@@ -110,7 +110,8 @@ func TestIntervalsCover(t *testing.T) {
 		n              int
 		xy, zy, xz     float64 // correlations of the normal vectors
 		partialOfXYbyZ bool
-	}{{20, 0, 0, 0, false}, {69, 0.6, 0, 0, false}, {69, -0.85, 0, 0, false}, {240, 0.3, 0, 0, false}, {69, 0.5, 0.6, 0.3, true}, {30, -0.7, 0.2, 0.4, true}} {
+	}{{20, 0, 0, 0, false}, {69, 0.6, 0, 0, false}, {69, -0.85, 0, 0, false}, {240, 0.3, 0, 0, false}, {69, 0.5, 0.6, 0.3, true},
+		{30, -0.7, 0.2, 0.4, true}} {
 		truth := ranked(c.xy)
 		if c.partialOfXYbyZ {
 			a, b, d := ranked(c.xy), ranked(c.zy), ranked(c.xz)
@@ -165,7 +166,8 @@ func TestCorrelationsAtTheirLimits(t *testing.T) {
 	}
 	// held twice or once is the same, and the degrees of freedom are counted once
 	y2 := noisy(y, rng)
-	if p, q := Partial([][]float64{a, b, sum}, y2)[0], Partial([][]float64{a, b}, y2)[0]; math.Abs(p.R-q.R) > 1e-12 || math.Abs(p.P-q.P) > 1e-12 {
+	if p, q := Partial([][]float64{a, b, sum}, y2)[0], Partial([][]float64{a, b}, y2)[0]; math.Abs(p.R-q.R) > 1e-12 ||
+		math.Abs(p.P-q.P) > 1e-12 {
 		t.Errorf("a factor held twice: %+v, once: %+v", p, q)
 	}
 	y[3], a[5] = math.NaN(), math.Inf(1)
@@ -199,7 +201,8 @@ func TestSummariesOfReplicates(t *testing.T) {
 	v := []float64{1, 3, 10, 14, nan, 5} // three points, twice each
 	s := Summarise(v, 2)
 	// within: variances 2, 8, none; pooled (2 + 8)/2
-	if s.N != 5 || s.WithinDF != 2 || math.Abs(s.WithinSD-math.Sqrt(5)) > 1e-15 || s.Median != 5 || s.Min != 1 || s.Max != 14 || math.Abs(s.Mean-6.6) > 1e-15 {
+	if s.N != 5 || s.WithinDF != 2 || math.Abs(s.WithinSD-math.Sqrt(5)) > 1e-15 || s.Median != 5 || s.Min != 1 || s.Max != 14 ||
+		math.Abs(s.Mean-6.6) > 1e-15 {
 		t.Errorf("%+v", s)
 	}
 	if want := (math.Sqrt2/2 + math.Sqrt(8)/12) / 2; math.Abs(s.RelativeWithin-want) > 1e-15 {

@@ -22,7 +22,8 @@ type Summary struct {
 
 // Summarise describes the values of all runs, replicates of a point side by side. Values that are not finite are left out.
 func Summarise(values []float64, replicates int) Summary {
-	s := Summary{Mean: math.NaN(), SD: math.NaN(), Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), WithinSD: math.NaN(), RelativeWithin: math.NaN()}
+	s := Summary{Mean: math.NaN(), SD: math.NaN(), Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), WithinSD: math.NaN(),
+		RelativeWithin: math.NaN()}
 	var all []float64
 	squares, relative, counted := 0.0, 0.0, 0
 	for point := range slices.Chunk(values, max(replicates, 1)) {

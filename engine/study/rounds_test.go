@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// inRounds are tasks of one run each: three in each of six rounds, which begin from their own and the one before in a ring, and a last one from all.
+// inRounds are tasks of one run each: three in each of six rounds, which begin from their own and the one before in a ring, and a last one
+// from all.
 func inRounds(t *testing.T) (*Folder, Work) {
 	t.Helper()
 	const ring, rounds = 3, 6

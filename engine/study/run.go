@@ -11,8 +11,8 @@ import (
 	"hilrig/engine/failure"
 )
 
-// Work does one run: metrics, and a state if other tasks come after its own. It must depend on nothing but the run's number and the outcomes of the tasks
-// before, and return soon after ctx has ended.
+// Work does one run: metrics, and a state if other tasks come after its own. It must depend on nothing but the run's number and the
+// outcomes of the tasks before, and return soon after ctx has ended.
 type Work func(ctx context.Context, run int) (Outcome, error)
 
 // State is how far a study is.
@@ -97,9 +97,9 @@ func (f *Folder) Outcomes() (all []Outcome, missing int, err error) {
 // NotDone stands in place of the reason of a failed run for one that was not done.
 const NotDone = "not done yet"
 
-// Run does the tasks that are open, workers at a time (0: as many as there are processors), each when those before it are done. A run that fails or panics is recorded with its
-// reason and is no error here. When ctx ends, the runs under way are given up, the folder holds the others, and the error is that of
-// ctx. watch, if any, is called after every run, by one goroutine at a time.
+// Run does the tasks that are open, workers at a time (0: as many as there are processors), each when those before it are done. A run that
+// fails or panics is recorded with its reason and is no error here. When ctx ends, the runs under way are given up, the folder holds the
+// others, and the error is that of ctx. watch, if any, is called after every run, by one goroutine at a time.
 func (f *Folder) Run(ctx context.Context, p Progress, workers int, work Work, watch func(State)) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)

@@ -24,7 +24,8 @@ func work(_ context.Context, run int) (Outcome, error) {
 	case run%7 == 6:
 		return Outcome{}, fmt.Errorf("seven\nof %d", run)
 	}
-	return Outcome{Metrics: []Metric{{Name: "a", Unit: "m", Value: math.Sqrt(float64(run))}, {Name: "never", Value: math.NaN()}, {Name: "says", Value: math.NaN(), Text: "so"}}}, nil
+	return Outcome{Metrics: []Metric{{Name: "a", Unit: "m", Value: math.Sqrt(float64(run))}, {Name: "never", Value: math.NaN()},
+		{Name: "says", Value: math.NaN(), Text: "so"}}}, nil
 }
 
 // planned makes a folder of 200 runs in tasks of seven.
@@ -175,7 +176,8 @@ func TestDamagedTasks(t *testing.T) {
 	clear(hole[len(hole)/2 : len(hole)/2+40])
 	other, _ := os.ReadFile(f.taskPath(4))
 	swapped := []byte(strings.Replace(string(text), `"value":`, `"value":1`, 1))
-	for name, spoilt := range map[string][]byte{"empty": {}, "torn": text[:len(text)/2], "no end": text[:len(text)-1], "zeros": hole, "of another task": other, "a digit": swapped} {
+	for name, spoilt := range map[string][]byte{"empty": {}, "torn": text[:len(text)/2], "no end": text[:len(text)-1], "zeros": hole,
+		"of another task": other, "a digit": swapped} {
 		if err := os.WriteFile(path, spoilt, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -293,14 +295,16 @@ func TestManifestsThatAreRefused(t *testing.T) {
 }
 
 func TestManifestSaysWhatChanged(t *testing.T) {
-	then := Manifest{Program: Program{"v1", "aaaaaaaaaa", "amd64"}, Inputs: []Input{{"the design", "1"}, {"a.csv", "2"}, {"b.csv", "3"}}, Runs: 5}
+	then := Manifest{Program: Program{"v1", "aaaaaaaaaa", "amd64"}, Inputs: []Input{{"the design", "1"}, {"a.csv", "2"}, {"b.csv", "3"}},
+		Runs: 5}
 	now := then
 	if p, in := then.Changed(&now); p != "" || in != nil {
 		t.Errorf("%q, %q", p, in)
 	}
 	now.Inputs, now.Runs = []Input{{"the design", "1"}, {"a.csv", "9"}, {"c.csv", "3"}}, 6
 	_, in := then.Changed(&now)
-	if got := strings.Join(in, "; "); got != "a.csv has changed; c.csv is read now and was not then; b.csv was read then and is not now; it had 5 runs then and has 6 now" {
+	if got := strings.Join(in, "; "); got != "a.csv has changed; c.csv is read now and was not then; b.csv was read then and is not now; it "+
+		"had 5 runs then and has 6 now" {
 		t.Error(got)
 	}
 	for _, c := range []struct {
@@ -365,7 +369,8 @@ func TestManifestSaysThatItWasAltered(t *testing.T) {
 	}
 }
 
-// The shorter the fewer runs are left: no task is longer than a 64th of what was left, or than the least; all runs are there with their seeds.
+// The shorter the fewer runs are left: no task is longer than a 64th of what was left, or than the least; all runs are there with their
+// seeds.
 func TestTasksTaper(t *testing.T) {
 	seeds := make([]int64, 5000)
 	for i := range seeds {

@@ -90,7 +90,8 @@ func TestDraw(t *testing.T) {
 			t.Fatalf("run 0 has %d in place %d", k, i)
 		}
 	}
-	if !slices.Equal(Draw(3, 7, n), Draw(3, 7, n)) || slices.Equal(Draw(3, 7, n), Draw(3, 8, n)) || slices.Equal(Draw(3, 7, n), Draw(4, 7, n)) {
+	if !slices.Equal(Draw(3, 7, n), Draw(3, 7, n)) || slices.Equal(Draw(3, 7, n), Draw(3, 8, n)) ||
+		slices.Equal(Draw(3, 7, n), Draw(4, 7, n)) {
 		t.Error("samples do not follow from seed and run")
 	}
 	lacks := 0.0

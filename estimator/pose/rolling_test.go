@@ -29,7 +29,8 @@ func (m *motion) at(k int) (t float64, q quat.Number, p, w, force r3.Vec) {
 const radius = 0.035
 
 // five markers of the source's ball, 25 to 30 mm from its centre.
-var five = []r3.Vec{{X: 0.03}, {Y: 0.028, Z: 0.004}, {X: -0.02, Y: -0.015, Z: 0.01}, {X: 0.01, Y: -0.02, Z: -0.016}, {X: -0.012, Y: 0.016, Z: -0.019}}
+var five = []r3.Vec{{X: 0.03}, {Y: 0.028, Z: 0.004}, {X: -0.02, Y: -0.015, Z: 0.01}, {X: 0.01, Y: -0.02, Z: -0.016},
+	{X: -0.012, Y: 0.016, Z: -0.019}}
 
 func load(t testing.TB, name string) *motion {
 	t.Helper()
@@ -142,7 +143,8 @@ func TestRollingHoldsTheTruth(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("of %d: %d within 1σ, %d within 2σ, spin %d within 1σ; mean square %.2f; NIS/6 %.4f", n, one, two, spinOne, square/float64(n), nis/6/float64(nisCount))
+	t.Logf("of %d: %d within 1σ, %d within 2σ, spin %d within 1σ; mean square %.2f; NIS/6 %.4f", n, one, two, spinOne, square/float64(n),
+		nis/6/float64(nisCount))
 	// 100 draws: 68.3 ± 4.7 within 1σ, 95.4 ± 2.1 within 2σ, mean square 1 ± 0.14
 	if one < 55 || one > 82 || two < 88 || spinOne < 55 || spinOne > 82 {
 		t.Errorf("the intervals do not hold the truth at their rate")
@@ -209,7 +211,8 @@ func TestRollingQuadratic(t *testing.T) {
 	if r.Soundness != Sound || !r.QuadraticKnown {
 		t.Fatalf("%v, quadratic known %v", r.Soundness, r.QuadraticKnown)
 	}
-	t.Logf("linear %.4g ± %.2g (%.4g), quadratic %.4g ± %.2g (%.4g)", r.Roll.Mean, r.Roll.Sd, m.Mu, r.Quadratic.Mean, r.Quadratic.Sd, m.Quadratic)
+	t.Logf("linear %.4g ± %.2g (%.4g), quadratic %.4g ± %.2g (%.4g)", r.Roll.Mean, r.Roll.Sd, m.Mu, r.Quadratic.Mean, r.Quadratic.Sd,
+		m.Quadratic)
 	for _, c := range []struct {
 		name string
 		Value

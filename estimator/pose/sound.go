@@ -26,14 +26,15 @@ const (
 )
 
 var soundness = [...]string{
-	Sound:       "sound",
-	Waiting:     "waiting for the first frames",
-	Learning:    "learning: the motion so far does not tell the friction",
-	Slow:        "the ball rolls too slowly: its speed is less than ten times the error of its measurement",
-	Fast:        "the ball turns by half a turn or more within the first frames",
-	Slips:       "the contact slips: its velocity is more than 4 standard deviations from zero",
-	NoGrip:      "the contact force leans further from the normal than the stated sliding friction allows",
-	Lifts:       "the normal force is not above zero: the ball leaves the plane, or mass, inertia or centre of mass are not those of this ball",
+	Sound:    "sound",
+	Waiting:  "waiting for the first frames",
+	Learning: "learning: the motion so far does not tell the friction",
+	Slow:     "the ball rolls too slowly: its speed is less than ten times the error of its measurement",
+	Fast:     "the ball turns by half a turn or more within the first frames",
+	Slips:    "the contact slips: its velocity is more than 4 standard deviations from zero",
+	NoGrip:   "the contact force leans further from the normal than the stated sliding friction allows",
+	Lifts: "the normal force is not above zero: the ball leaves the plane, or mass, inertia or centre of mass are not those of " +
+		"this ball",
 	Contradicts: "the poses contradict the model: residuals are more than half as large again as the stated noise",
 	Settling:    "it slipped, or the model did not hold, within the last second",
 }

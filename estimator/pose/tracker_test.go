@@ -31,7 +31,8 @@ func (b *Body) Validate() error {
 	if n := len(b.Offsets); n < 3 || n > MaxMarkers {
 		errs = append(errs, fmt.Errorf("markers: %d, want 3 to %d: three that do not lie on a line fix an orientation", n, MaxMarkers))
 	} else if f, err := rotation.Align(b.Offsets, b.Offsets, nil); err != nil || !(f.Spread > 4*b.Noise) {
-		errs = append(errs, fmt.Errorf("markers: they lie %.3g m (rms) from one line, with a noise of %.3g m: want more than four times the noise, or the turn about the line is not seen", f.Spread, b.Noise))
+		errs = append(errs, fmt.Errorf("markers: they lie %.3g m (rms) from one line, with a noise of %.3g m: want more than four times the "+
+			"noise, or the turn about the line is not seen", f.Spread, b.Noise))
 	}
 	if !(b.Noise > 0) || math.IsInf(b.Noise, 0) {
 		errs = append(errs, fmt.Errorf("marker noise: %g m, want > 0", b.Noise))

@@ -43,13 +43,18 @@ func TestEdited(t *testing.T) {
 		v     float64
 		fault string // "": it is taken
 	}{
-		{plant.VoltageDrive, full, "R", 10, ""}, {plant.VoltageDrive, full, "L", 10, ""}, {plant.VoltageDrive, full, "K", 10, ""}, {plant.VoltageDrive, full, "J", 10, ""},
-		{plant.VoltageDrive, full, "brush_drop", 10, ""}, {plant.VoltageDrive, full, "brush_drop", 0, ""}, {plant.VoltageDrive, full, "drop_current", 0, ""},
-		{plant.VoltageDrive, full, "brush_drop", -1, "positive"}, {plant.VoltageDrive, full, "drop_current", math.Inf(1), "positive"}, {plant.VoltageDrive, full, "brush_drop", math.NaN(), "positive"},
-		{plant.VoltageDrive, full, "R", 0, "positive"}, {plant.VoltageDrive, full, "J", -1, "positive"}, {plant.VoltageDrive, full, "K", math.Inf(1), "positive"}, {plant.VoltageDrive, full, "L", math.NaN(), "positive"},
+		{plant.VoltageDrive, full, "R", 10, ""}, {plant.VoltageDrive, full, "L", 10, ""}, {plant.VoltageDrive, full, "K", 10, ""},
+		{plant.VoltageDrive, full, "J", 10, ""},
+		{plant.VoltageDrive, full, "brush_drop", 10, ""}, {plant.VoltageDrive, full, "brush_drop", 0, ""},
+		{plant.VoltageDrive, full, "drop_current", 0, ""},
+		{plant.VoltageDrive, full, "brush_drop", -1, "positive"}, {plant.VoltageDrive, full, "drop_current", math.Inf(1), "positive"},
+		{plant.VoltageDrive, full, "brush_drop", math.NaN(), "positive"},
+		{plant.VoltageDrive, full, "R", 0, "positive"}, {plant.VoltageDrive, full, "J", -1, "positive"},
+		{plant.VoltageDrive, full, "K", math.Inf(1), "positive"}, {plant.VoltageDrive, full, "L", math.NaN(), "positive"},
 		{plant.VoltageDrive, plant.Motor{R: 1, K: 3, J: 4}, "L", 10, ""},
 		{plant.VoltageDrive, full, "mass", 1, "there are J, K, L, R, brush_drop, drop_current"},
-		{plant.CurrentDrive, full, "K", 10, ""}, {plant.CurrentDrive, full, "J", 10, ""}, {plant.CurrentDrive, full, "R", 10, "there are J, K"}, {plant.EffortDrive, full, "brush_drop", 0, "there are J, K"},
+		{plant.CurrentDrive, full, "K", 10, ""}, {plant.CurrentDrive, full, "J", 10, ""}, {plant.CurrentDrive, full, "R", 10, "there are J, K"},
+		{plant.EffortDrive, full, "brush_drop", 0, "there are J, K"},
 		{plant.EffortDrive, plant.Motor{J: 4}, "K", 10, "not known in the file"}, {plant.EffortDrive, plant.Motor{J: 4}, "J", 10, ""},
 	} {
 		m, err := Edited(c.motor, c.drive, map[string]float64{c.name: c.v})
@@ -58,7 +63,8 @@ func TestEdited(t *testing.T) {
 			continue
 		}
 		want, at := c.motor, map[string]*float64{}
-		at["R"], at["L"], at["K"], at["J"], at["brush_drop"], at["drop_current"] = &want.R, &want.L, &want.K, &want.J, &want.BrushDrop, &want.DropScale
+		at["R"], at["L"], at["K"], at["J"], at["brush_drop"], at["drop_current"] = &want.R, &want.L, &want.K, &want.J, &want.BrushDrop,
+			&want.DropScale
 		if err == nil {
 			if *at[c.name] = c.v; m != want {
 				t.Errorf("%v, %s = %g: %+v", c.drive, c.name, c.v, m)
@@ -89,8 +95,8 @@ func TestSetReachesTheFilter(t *testing.T) {
 	}
 }
 
-// A change acts at once at rest and without a ramp; under way it fades in over exactly the ramp of the compensation, and whatever judges the axis
-// by its numbers has the new ones.
+// A change acts at once at rest and without a ramp; under way it fades in over exactly the ramp of the compensation, and whatever judges
+// the axis by its numbers has the new ones.
 func TestAdopt(t *testing.T) {
 	for _, drive := range []plant.DriveKind{plant.VoltageDrive, plant.EffortDrive} {
 		for _, c := range []struct {

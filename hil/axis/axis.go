@@ -27,7 +27,8 @@ type Spec struct {
 
 	Channels [estimator.Quantities]bool // what the rig measures of it, whether the filter uses it or not
 
-	Motor      plant.Motor              // as the model knows it; J includes the load. All but voltage drives: J and K (N·m/A) alone, 0 where not known
+	// as the model knows it; J includes the load. All but voltage drives: J and K (N·m/A) alone, 0 where not known
+	Motor      plant.Motor
 	Law        friction.Model           // as the model knows it, its numbers constant from here on; nil: none is known
 	Sampling   estimator.AxisSpec       // how it is sampled
 	Kalman     estimator.KalmanSpec     // of a voltage drive
@@ -216,7 +217,8 @@ func (s *Spec) mechanical() estimator.MechanicalSpec {
 
 // arrange lays out the signals.
 func (a *Axis) arrange() {
-	s, l := &a.s, layout{current: -1, friction: -1, rls: -1, ref: -1, err: -1, tau: -1, comp: -1, load: -1, fric: -1, bristle: -1, heat: -1, learned: -1}
+	s, l := &a.s, layout{current: -1, friction: -1, rls: -1, ref: -1, err: -1, tau: -1, comp: -1, load: -1, fric: -1, bristle: -1, heat: -1,
+		learned: -1}
 	for i, sig := range a.est.Signals() {
 		switch sig.Name {
 		case "current":
@@ -232,7 +234,8 @@ func (a *Axis) arrange() {
 		if s.Linear {
 			inertia = "M"
 		}
-		values := []engine.Signal{{Name: "rls." + inertia, Unit: "kg"}, {Name: "rls.Fv", Unit: "N·s/m"}, {Name: "rls.Fc", Unit: "N"}, {Name: "rls.offset", Unit: "N"}}
+		values := []engine.Signal{{Name: "rls." + inertia, Unit: "kg"}, {Name: "rls.Fv", Unit: "N·s/m"}, {Name: "rls.Fc", Unit: "N"},
+			{Name: "rls.offset", Unit: "N"}}
 		for i := range values {
 			values[i].Unit = s.unit(values[i].Unit)
 		}

@@ -20,7 +20,8 @@ func motorSpec(t *testing.T, ref reference.Spec) Spec {
 		t.Fatal(err)
 	}
 	motor := plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}
-	return Spec{Tick: 1e-3, Motor: motor, Law: demoLaw(), TopCommand: 24, Ref: gen, Fade: 0.2, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4},
+	return Spec{Tick: 1e-3, Motor: motor, Law: demoLaw(), TopCommand: 24, Ref: gen, Fade: 0.2,
+		PID:  control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4},
 		Comp: CompSpec{Kind: CompObserver, Scale: 0.95, Inertia: true, Slew: 10},
 		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{SamplePeriod: 1e-3,
 			Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}},
@@ -68,9 +69,11 @@ func TestLive(t *testing.T) {
 		ok   bool
 	}{
 		{"control.kp", 0, true}, {"control.kp", 1e6, true}, {"control.kp", -1e-9, false}, {"control.ki", -1, false}, {"control.kd", 0, true},
-		{"compensation.scale", 0, true}, {"compensation.scale", 1, true}, {"compensation.scale", 1.001, false}, {"compensation.scale", -0.001, false}, {"compensation.gain", 5, true},
+		{"compensation.scale", 0, true}, {"compensation.scale", 1, true}, {"compensation.scale", 1.001, false},
+		{"compensation.scale", -0.001, false}, {"compensation.gain", 5, true},
 		{"reference.scale", 10, true}, {"reference.scale", 10.001, false}, {"reference.offset", -1e6, true}, {"reference.offset", 1e6, true},
-		{"control.kp", math.NaN(), false}, {"control.kp", math.Inf(1), false}, {"reference.offset", math.Inf(-1), false}, {"reference.offset", math.NaN(), false},
+		{"control.kp", math.NaN(), false}, {"control.kp", math.Inf(1), false}, {"reference.offset", math.Inf(-1), false},
+		{"reference.offset", math.NaN(), false},
 	} {
 		if err := check(c.name, c.v); (err == nil) != c.ok {
 			t.Errorf("%s = %g: %v", c.name, c.v, err)
@@ -91,9 +94,12 @@ func TestSignalsAndParametersByDrive(t *testing.T) {
 		signals string
 		live    string
 	}{
-		{plant.VoltageDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ", gains + "reference.scale  reference.offset m"},
-		{plant.EffortDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ", gains + "reference.scale  reference.offset m"},
-		{plant.CurrentDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ", gains + "reference.scale  reference.offset m"},
+		{plant.VoltageDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ",
+			gains + "reference.scale  reference.offset m"},
+		{plant.EffortDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ",
+			gains + "reference.scale  reference.offset m"},
+		{plant.CurrentDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ",
+			gains + "reference.scale  reference.offset m"},
 		{plant.EffortDrive, OfEffort, "ref.effort N ctl.effort N " + model + " heat ", "reference.scale  reference.offset N"},
 		{plant.CurrentDrive, OfEffort, "ref.effort N ctl.effort N " + model + " heat ", "reference.scale  reference.offset N"},
 		{plant.CurrentDrive, OfCommand, "ref.command A " + model + " heat ", "reference.scale  reference.offset A"},
@@ -120,8 +126,8 @@ func TestSignalsAndParametersByDrive(t *testing.T) {
 	}
 }
 
-// Gains that change under way glide over the ramp of the compensation: with a standing error the torque goes to its new value without a jump, and
-// ends at it to the last bit. At rest they act at once.
+// Gains that change under way glide over the ramp of the compensation: with a standing error the torque goes to its new value without a
+// jump, and ends at it to the last bit. At rest they act at once.
 func TestGainsGlide(t *testing.T) {
 	s := motorSpec(t, reference.Spec{Kind: "constant"})
 	s.Comp = CompSpec{Ramp: 0.5}
@@ -241,7 +247,8 @@ func TestCompensationIsHeld(t *testing.T) {
 	}
 }
 
-// An axis of a machine that stands against gravity: the estimate of its friction holds the weight, which the machine explains, and friction no more.
+// An axis of a machine that stands against gravity: the estimate of its friction holds the weight, which the machine explains, and friction
+// no more.
 func TestWeightIsNoResidual(t *testing.T) {
 	for _, coupled := range []bool{false, true} {
 		s := motorSpec(t, reference.Spec{Kind: "constant"})
@@ -308,8 +315,8 @@ func TestNothingToExplain(t *testing.T) {
 	}
 }
 
-// A number that is none reaches the loop, wherever it arises: in the model beside the rig, in the compensation, and in either of the two that
-// a hand-over has at work.
+// A number that is none reaches the loop, wherever it arises: in the model beside the rig, in the compensation, and in either of the two
+// that a hand-over has at work.
 func TestNonFiniteIsTold(t *testing.T) {
 	s := motorSpec(t, reference.Spec{Kind: "constant"})
 	quiet := s
@@ -331,7 +338,8 @@ func TestNonFiniteIsTold(t *testing.T) {
 		name     string
 		now, old float64 // N·m
 		want     engine.Status
-	}{{"both are numbers", 0.01, 0.01, engine.OK}, {"the new one is none", math.NaN(), 0.01, engine.NonFinite}, {"the old one is none", 0.01, math.Inf(1), engine.NonFinite}, {"there is no old one", math.NaN(), 0, engine.NonFinite}} {
+	}{{"both are numbers", 0.01, 0.01, engine.OK}, {"the new one is none", math.NaN(), 0.01, engine.NonFinite},
+		{"the old one is none", 0.01, math.Inf(1), engine.NonFinite}, {"there is no old one", math.NaN(), 0, engine.NonFinite}} {
 		s.Comp.Ramp = 1
 		b := newBed(t, s)
 		b.age = 0

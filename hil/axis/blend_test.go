@@ -8,15 +8,17 @@ import (
 	"hilrig/engine/reference"
 )
 
-// Position, velocity and acceleration of the wanted motion are derivatives of one another on the whole way to the reference, to either side, with a limit of the
-// approach that holds and without one, through a change of scale and offset and a pause in the middle of the blend: the integral of the velocity is the
-// way, that of the acceleration the change of the velocity. The acceleration alone may jump, in the few ticks in which a limit begins or ends to hold.
+// Position, velocity and acceleration of the wanted motion are derivatives of one another on the whole way to the reference, to either
+// side, with a limit of the approach that holds and without one, through a change of scale and offset and a pause in the middle of the
+// blend: the integral of the velocity is the way, that of the acceleration the change of the velocity. The acceleration alone may jump, in
+// the few ticks in which a limit begins or ends to hold.
 func TestBlendIsConsistent(t *testing.T) {
 	const dt = 1e-4
 	for _, approach := range []float64{0, 5, 40} {
 		for _, side := range []float64{1, -1} {
 			for name, spec := range map[string]reference.Spec{
-				"sine": {Kind: "sine", Amplitude: 3, Frequency: 0.5}, "far": {Kind: "constant", Offset: 20}, "ramp": {Kind: "ramp", Velocity: 30}, "fast": {Kind: "sine", Amplitude: 10, Frequency: 2},
+				"sine": {Kind: "sine", Amplitude: 3, Frequency: 0.5}, "far": {Kind: "constant", Offset: 20}, "ramp": {Kind: "ramp", Velocity: 30},
+				"fast": {Kind: "sine", Amplitude: 10, Frequency: 2},
 			} {
 				for _, what := range []string{"plain", "scale", "offset", "pause"} {
 					t.Run(fmt.Sprintf("%s %+g, approach %g, %s", name, side, approach, what), func(t *testing.T) {

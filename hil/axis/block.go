@@ -11,8 +11,8 @@ import (
 	"hilrig/engine/plant"
 )
 
-// Block is a Set as plain numbers: it can lie in shared memory, be compared, and be made a model of without garbage. The zero block is the model
-// of the file.
+// Block is a Set as plain numbers: it can lie in shared memory, be compared, and be made a model of without garbage. The zero block is the
+// model of the file.
 type Block struct {
 	law            uint32 // place in friction.Laws, plus 1; 0: that of the file
 	sided          uint32 // bit i: parameter i has a number of its own for v < 0

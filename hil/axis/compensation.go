@@ -47,20 +47,24 @@ var Compensations = [...]CompInfo{
 		o.Renew()
 		o.SetGain(c.Gain)
 	}},
-	CompStatic: {Name: "feedforward-static", Settings: []string{"lead", "band"}, Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, LeadTime: c.LeadTime, Band: c.Band})
-	}, renew: func(c *compensator, _ control.PID) { c.law.(*estimator.StaticFeedForward).Renew() }},
-	CompDisturbance: {Name: "disturbance-observer", Settings: []string{"bandwidth", "order", "dead_band"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewDisturbanceObserver(c.disturbance())
-	}, renew: func(c *compensator, _ control.PID) { c.law.(*estimator.DisturbanceObserver).Renew(c.disturbance()) }},
-	CompGain: {Name: "adaptive-gain", Settings: []string{"adapt"}, Learns: []string{"comp.theta"}, build: func(c *compensator, pid control.PID) (estimator.Compensation, error) {
-		return estimator.NewAdaptiveGain(c.learning(pid))
-	}, renew: func(c *compensator, pid control.PID) { c.law.(*estimator.AdaptiveGain).Renew(c.learning(pid)) }},
-	CompLuGre: {Name: "adaptive-lugre", Settings: []string{"adapt"}, Learns: []string{"comp.theta0", "comp.theta1", "comp.theta2"}, build: func(c *compensator, pid control.PID) (estimator.Compensation, error) {
-		return estimator.NewAdaptiveLuGre(c.learning(pid), c.injection(pid))
-	}, renew: func(c *compensator, pid control.PID) {
-		c.law.(*estimator.AdaptiveLuGre).Renew(c.learning(pid), c.injection(pid))
-	}},
+	CompStatic: {Name: "feedforward-static", Settings: []string{"lead", "band"}, Desired: true,
+		build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
+			return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, LeadTime: c.LeadTime, Band: c.Band})
+		}, renew: func(c *compensator, _ control.PID) { c.law.(*estimator.StaticFeedForward).Renew() }},
+	CompDisturbance: {Name: "disturbance-observer", Settings: []string{"bandwidth", "order", "dead_band"},
+		build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
+			return estimator.NewDisturbanceObserver(c.disturbance())
+		}, renew: func(c *compensator, _ control.PID) { c.law.(*estimator.DisturbanceObserver).Renew(c.disturbance()) }},
+	CompGain: {Name: "adaptive-gain", Settings: []string{"adapt"}, Learns: []string{"comp.theta"},
+		build: func(c *compensator, pid control.PID) (estimator.Compensation, error) {
+			return estimator.NewAdaptiveGain(c.learning(pid))
+		}, renew: func(c *compensator, pid control.PID) { c.law.(*estimator.AdaptiveGain).Renew(c.learning(pid)) }},
+	CompLuGre: {Name: "adaptive-lugre", Settings: []string{"adapt"}, Learns: []string{"comp.theta0", "comp.theta1", "comp.theta2"},
+		build: func(c *compensator, pid control.PID) (estimator.Compensation, error) {
+			return estimator.NewAdaptiveLuGre(c.learning(pid), c.injection(pid))
+		}, renew: func(c *compensator, pid control.PID) {
+			c.law.(*estimator.AdaptiveLuGre).Renew(c.learning(pid), c.injection(pid))
+		}},
 }
 
 // Words are the names of the kinds.
@@ -99,12 +103,14 @@ type CompSpec struct {
 	Limit      float64 `yaml:"limit" unit:"N·m" want:">=0" doc:"largest torque of the compensation; 0: 1.2 times the highest dry friction of the law, plus what is viscous and the offset"`
 	Slew       float64 `yaml:"slew" unit:"N·m/s" want:">=0" doc:"largest change of that torque; 0: from limit to limit within five ticks"`
 
-	Dither estimator.DitherSpec `yaml:"dither" doc:"shaking beside the compensation, with any kind of it"` // inertia, gains and Coulomb friction are filled in
+	// inertia, gains and Coulomb friction are filled in
+	Dither estimator.DitherSpec `yaml:"dither" doc:"shaking beside the compensation, with any kind of it"`
 }
 
 // Adapt is the learning of the adaptive kinds.
 type Adapt struct {
-	Time     float64    `yaml:"time" unit:"s" want:">0 <=10000" doc:"time constant with which a wrong friction level is corrected while moving: the rate is K/(time·Fc²), K the damping of the controller"` // 0: the factors stay 1
+	// 0: the factors stay 1
+	Time     float64    `yaml:"time" unit:"s" want:">0 <=10000" doc:"time constant with which a wrong friction level is corrected while moving: the rate is K/(time·Fc²), K the damping of the controller"`
 	Range    [2]float64 `yaml:"range" doc:"learned factors stay within it; 1 is the model"`
 	DeadZone float64    `yaml:"dead_zone" unit:"rad/s" want:">=0" doc:"velocity error plus Λ times position error that teaches nothing"`
 }

@@ -83,7 +83,8 @@ func TestPulsesLeaveTheResolutionAlone(t *testing.T) {
 		error float64
 		push  bool
 	}{{3.99 * resolution, false}, {-3.99 * resolution, false}, {4.01 * resolution, true}, {-4.01 * resolution, true}} {
-		spec := CompSpec{Kind: CompObserver, Resolution: resolution, Dither: estimator.DitherSpec{Kind: estimator.DitherPulse, Amplitude: 0.05, Frequency: 10}}
+		spec := CompSpec{Kind: CompObserver, Resolution: resolution,
+			Dither: estimator.DitherSpec{Kind: estimator.DitherPulse, Amplitude: 0.05, Frequency: 10}}
 		comp, err := newCompensator(spec, demoLaw(), 7e-5, control.PID{Kp: 0.25, Kd: 6e-3})
 		if err != nil {
 			t.Fatal(err)

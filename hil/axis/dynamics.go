@@ -12,8 +12,9 @@ import (
 //
 //	1 + q²/(J²·r²·ω⁶)
 //
-// so its poles are those of a Butterworth low-pass of third order with the corner ω0 = (q/(J·r))^⅓, which lags by 2/ω0; between samples the estimate
-// stands. A measured speed makes the lag shorter, a noisy voltage without a measured current longer. 0 where no friction is estimated.
+// so its poles are those of a Butterworth low-pass of third order with the corner ω0 = (q/(J·r))^⅓, which lags by 2/ω0; between samples the
+// estimate stands. A measured speed makes the lag shorter, a noisy voltage without a measured current longer. 0 where no friction is
+// estimated.
 func (a *Axis) Lag() float64 {
 	walk := a.s.Mechanical.Walk
 	if a.s.Drive == plant.VoltageDrive {

@@ -9,8 +9,8 @@ import (
 	"hilrig/estimator"
 )
 
-// An axis pushed by a constant effort against a constant friction moves as x = (tau − F)/(2J)·t². What the filter makes of exact positions is told as
-// acceleration and friction, whatever tells the effort; without an inertia only the acceleration is.
+// An axis pushed by a constant effort against a constant friction moves as x = (tau − F)/(2J)·t². What the filter makes of exact positions
+// is told as acceleration and friction, whatever tells the effort; without an inertia only the acceleration is.
 func TestDynamics(t *testing.T) {
 	const (
 		tau, friction, j, k = 0.03, 0.02, 7e-5, 0.05 // N·m, N·m, kg·m², N·m/A
@@ -54,8 +54,8 @@ func TestDynamics(t *testing.T) {
 	}
 }
 
-// Lag is how long the estimate of friction takes, on average, after a step of it: a mass at a steady speed meets a friction that jumps by 10 mN·m. The
-// mean lag is the area between step and estimate.
+// Lag is how long the estimate of friction takes, on average, after a step of it: a mass at a steady speed meets a friction that jumps by
+// 10 mN·m. The mean lag is the area between step and estimate.
 func TestLag(t *testing.T) {
 	const f, j, k, speed, jump = 10e-3, 7e-5, 0.042, 20.0, 200 // N·m, kg·m², N·m/A, rad/s, tick
 	for _, c := range []struct {

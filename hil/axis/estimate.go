@@ -18,7 +18,8 @@ func (a *Axis) Estimate(t int64, skip uint32, in *estimator.Inputs, x []float64)
 	if a.positionAccepted {
 		a.acceptedSamples[0] = in.Position.Value
 	}
-	if c := &in.Current; o.Accepted[estimator.Current] || c.Updated && !a.current && numeric.IsFinite(c.Value) { // it says nothing to the filter
+	// it says nothing to the filter
+	if c := &in.Current; o.Accepted[estimator.Current] || c.Updated && !a.current && numeric.IsFinite(c.Value) {
 		a.acceptedSamples[1] = in.Current.Value
 	}
 	a.checksSuspended = a.gap.step(a.dt*(1+float64(skip)), &in.Position, a.s.SamplePeriod)

@@ -27,7 +27,8 @@ func TestHeatingCurrent(t *testing.T) {
 		s    Spec
 		next float64
 		want float64 // A, behind 2 A
-	}{{"needed", needed, -3, -3}, {"needed, out of range", needed, 50, 2}, {"needed, out of range the other way", needed, -50, 2}, {"needed, no number", needed, math.NaN(), 2}, {"not needed", other, -3, -3}, {"not needed, no number", other, math.Inf(1), 2}} {
+	}{{"needed", needed, -3, -3}, {"needed, out of range", needed, 50, 2}, {"needed, out of range the other way", needed, -50, 2},
+		{"needed, no number", needed, math.NaN(), 2}, {"not needed", other, -3, -3}, {"not needed, no number", other, math.Inf(1), 2}} {
 		b, m := newBed(t, c.s), State{}
 		for k, i := range []float64{2, 2, c.next} {
 			in := sampled(0, i)
@@ -109,9 +110,11 @@ func TestDoubtBeginsTheSignsAnew(t *testing.T) {
 		}
 		return anew, 0
 	}
-	for _, c := range []struct{ doubt, jump, anew, found int }{{0, 0, 0, 50}, {30, 0, 30, 79}, {0, 30, 34, 83}} { // a jump is one when it lasts
+	// a jump is one when it lasts
+	for _, c := range []struct{ doubt, jump, anew, found int }{{0, 0, 0, 50}, {30, 0, 30, 79}, {0, 30, 34, 83}} {
 		if anew, k := found(c.doubt, c.jump); anew != c.anew || k != c.found {
-			t.Errorf("doubted in tick %d, jumped in tick %d: anew from tick %d, found in tick %d; want %d and %d", c.doubt, c.jump, anew, k, c.anew, c.found)
+			t.Errorf("doubted in tick %d, jumped in tick %d: anew from tick %d, found in tick %d; want %d and %d", c.doubt, c.jump, anew, k, c.anew,
+				c.found)
 		}
 	}
 }

@@ -75,7 +75,8 @@ const (
 
 // newFrozen is nil where nothing tells what a command must do.
 func newFrozen(s *Spec, noise float64) *frozen {
-	f := &frozen{s: s, balance: math.NaN(), emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25}, counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
+	f := &frozen{s: s, balance: math.NaN(), emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25},
+		counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
 	f.tolerance = f.counts
 	if c := max(s.Kalman.Count, s.Mechanical.Count); c > 0 {
 		f.tolerance = min(c, f.counts)

@@ -12,7 +12,8 @@ import (
 // What voltage and current tell of a speed, by hand: R 1 Ω, K 0.5 V·s, brushes of 0.4 V; 0.2 V and a quarter of R·i may be wrong.
 func TestBackEMF(t *testing.T) {
 	for _, c := range []struct{ volts, amps, speed float64 }{
-		{10, 2, (7.6 - 0.7) / 0.5}, {10, 7, (2.6 - 1.95) / 0.5}, {10, 8, 0}, {10, 11, 0}, {10, -1, 0}, {10, 0, (10 - 0.2) / 0.5}, {0, 0, 0}, {0.15, 0, 0},
+		{10, 2, (7.6 - 0.7) / 0.5}, {10, 7, (2.6 - 1.95) / 0.5}, {10, 8, 0}, {10, 11, 0}, {10, -1, 0}, {10, 0, (10 - 0.2) / 0.5}, {0, 0, 0},
+		{0.15, 0, 0},
 	} {
 		for _, side := range []float64{1, -1} {
 			e := backEMF{m: &plant.Motor{R: 1, K: 0.5, BrushDrop: 0.4, DropScale: 1e-6}, floor: 0.2, share: 0.25}
@@ -25,7 +26,8 @@ func TestBackEMF(t *testing.T) {
 		}
 	}
 	// only a voltage drive has a winding whose voltage is known; the effort at a speed is that of what the back-emf leaves
-	for drive, want := range map[plant.DriveKind]bool{plant.VoltageDrive: true, plant.CurrentDrive: false, plant.EffortDrive: false, plant.VelocityDrive: false} {
+	for drive, want := range map[plant.DriveKind]bool{plant.VoltageDrive: true, plant.CurrentDrive: false, plant.EffortDrive: false,
+		plant.VelocityDrive: false} {
 		s := frozenSpec()
 		s.Drive, s.Motor = drive, plant.Motor{R: 2, K: 0.5, J: 1}
 		s.Sampling.Groups = []estimator.Group{{SamplePeriod: 1e-3, Quantities: []estimator.Quantity{estimator.Position, estimator.Current}}}
@@ -36,7 +38,8 @@ func TestBackEMF(t *testing.T) {
 	s := frozenSpec()
 	s.Drive, s.Motor = plant.VoltageDrive, plant.Motor{R: 2, K: 0.5, J: 1, BrushDrop: 1}
 	f := newFrozen(s, countNoise)
-	for _, c := range []struct{ volts, speed, effort float64 }{{9, 0, 2}, {9, 4, 1.5}, {9, -4, 2.5}, {1, 4, 0}, {0, 10, -1}, {0.5, 0, 0}} { // N·m: 0.25 of what is left beyond 1 V
+	// N·m: 0.25 of what is left beyond 1 V
+	for _, c := range []struct{ volts, speed, effort float64 }{{9, 0, 2}, {9, 4, 1.5}, {9, -4, 2.5}, {1, 4, 0}, {0, 10, -1}, {0.5, 0, 0}} {
 		for _, side := range []float64{1, -1} {
 			if got := f.effortAt(side*c.volts, side*c.speed); math.Abs(got-side*c.effort) > 1e-12 {
 				t.Errorf("%g V at %g rad/s: %g N·m, want %g", side*c.volts, side*c.speed, got, side*c.effort)

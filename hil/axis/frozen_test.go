@@ -9,8 +9,8 @@ import (
 	"hilrig/estimator"
 )
 
-// frozenSpec is an axis of 1 kg·m² and 1 N·m of break-away, with a count of 1 mrad, by hand: an effort drive of 100 N·m, so that the hold is
-// 2 + 1 = 3 N·m.
+// frozenSpec is an axis of 1 kg·m² and 1 N·m of break-away, with a count of 1 mrad, by hand: an effort drive of 100 N·m, so that the hold
+// is 2 + 1 = 3 N·m.
 func frozenSpec() *Spec {
 	return &Spec{Drive: plant.EffortDrive, Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 100, Motor: plant.Motor{J: 1},
 		Law:        &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1},
@@ -31,7 +31,8 @@ func trip(f *frozen, at func(t float64) (position, command, current, load float6
 	return 0, Finding{}
 }
 
-// An effort beyond the hold trips in the time in which the twin goes 30 counts and 0.1 s, or 1000 counts and 30 ms; not below it, to neither side.
+// An effort beyond the hold trips in the time in which the twin goes 30 counts and 0.1 s, or 1000 counts and 30 ms; not below it, to
+// neither side.
 func TestFrozenTimes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -45,7 +46,8 @@ func TestFrozenTimes(t *testing.T) {
 		{"1 N·m above: 30 mrad", nil, 4, math.Sqrt(2 * 30e-3), 30e-3},
 		{"10 N·m above: 0.1 s", nil, 13, 0.1, 30e-3},
 		{"90 N·m above: 0.1 s, 1000 counts would take 149 ms", nil, 93, 0.1, 30e-3},
-		{"2500 N·m above: 1000 counts", func(s *Spec) { s.TopCommand = 3000; s.Law.(*friction.LuGre).Fs = 0.5; s.Motor.J = 1 }, 2531, math.Sqrt(2 * 1 / 2500.0), 1},
+		{"2500 N·m above: 1000 counts", func(s *Spec) { s.TopCommand = 3000; s.Law.(*friction.LuGre).Fs = 0.5; s.Motor.J = 1 }, 2531,
+			math.Sqrt(2 * 1 / 2500.0), 1},
 		{"10 000 N·m above: 30 ms", func(s *Spec) { s.TopCommand = 12000 }, 10122, 30e-3, 1},
 		{"the declared offset is no push", func(s *Spec) { s.Law.(*friction.LuGre).Offset = 10 }, 12.9, 0, 0},
 		{"beyond it", func(s *Spec) { s.Law.(*friction.LuGre).Offset = 10 }, 23, 0.1, 30e-3},
@@ -106,7 +108,10 @@ func TestFrozenNumber(t *testing.T) {
 		{"a load that was there in motion", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, push }, 0},
 		{"a smaller one", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, 3 }, 0.6},
 		{"a load the other way is no help", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, -3 }, 0.6},
-		{"a load beyond the effort: it pushes back", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, 40 }, 0},
+		{"a load beyond the effort: it pushes back", func(t float64) (float64, float64, float64, float64) {
+			return math.Min(t, 0.5), push, 0,
+				40
+		}, 0},
 	} {
 		for _, side := range []float64{1, -1} {
 			got, _ := trip(newFrozen(frozenSpec(), countNoise), func(t float64) (float64, float64, float64, float64) {
@@ -146,9 +151,10 @@ func TestFrozenNumber(t *testing.T) {
 	if n < 149 || n > 153 {
 		t.Errorf("with an age of 50 ms: %d ms", n)
 	}
-	// a position of 1 mrad with a noise of ten counts is the same within a count, and a way is counted in what the noise makes of it; a count that is
-	// larger than the noise explains is none
-	for _, c := range []struct{ count, noise, same, counts float64 }{{1e-3, 10 * countNoise, 1e-3, 10e-3}, {1, countNoise, 1e-3, 1e-3}, {0, countNoise, 1e-3, 1e-3}} {
+	// a position of 1 mrad with a noise of ten counts is the same within a count, and a way is counted in what the noise makes of it; a count
+	// that is larger than the noise explains is none
+	for _, c := range []struct{ count, noise, same, counts float64 }{{1e-3, 10 * countNoise, 1e-3, 10e-3}, {1, countNoise, 1e-3, 1e-3},
+		{0, countNoise, 1e-3, 1e-3}} {
 		s := frozenSpec()
 		s.Mechanical.Count = c.count
 		if f := newFrozen(s, c.noise); math.Abs(f.tolerance-c.same) > 1e-12 || math.Abs(f.counts-c.counts) > 1e-12 {
@@ -156,7 +162,8 @@ func TestFrozenNumber(t *testing.T) {
 		}
 	}
 	// without a twin there is nothing
-	for _, change := range []func(*Spec){func(s *Spec) { s.Motor.J = 0 }, func(s *Spec) { s.Drive = plant.NoDrive }, func(s *Spec) { s.Law, s.TopCommand = nil, 0 }} {
+	for _, change := range []func(*Spec){func(s *Spec) { s.Motor.J = 0 }, func(s *Spec) { s.Drive = plant.NoDrive },
+		func(s *Spec) { s.Law, s.TopCommand = nil, 0 }} {
 		s := frozenSpec()
 		if change(s); newFrozen(s, countNoise) != nil {
 			t.Error("a twin of nothing")
@@ -164,7 +171,8 @@ func TestFrozenNumber(t *testing.T) {
 	}
 }
 
-// A current that takes all the voltage belongs to a shaft that stands; one that leaves voltage over to one that turns, and that alone is enough.
+// A current that takes all the voltage belongs to a shaft that stands; one that leaves voltage over to one that turns, and that alone is
+// enough.
 func TestFrozenBesideACurrent(t *testing.T) {
 	spec := func() *Spec {
 		s := frozenSpec()
@@ -187,7 +195,10 @@ func TestFrozenBesideACurrent(t *testing.T) {
 		{"0.9 V left of what may be wrong", 0.9, 0, Fine, 0},
 	} {
 		for _, side := range []float64{1, -1} {
-			got, found := trip(newFrozen(spec(), countNoise), func(float64) (float64, float64, float64, float64) { return 0, side * c.u, side * c.i, 0 })
+			got, found := trip(newFrozen(spec(), countNoise), func(float64) (float64, float64, float64, float64) {
+				return 0, side * c.u, side * c.i,
+					0
+			})
 			if found.Fault != c.fault || math.Abs(got-c.want) > 25e-3 {
 				t.Errorf("%s, %+g: %+v after %g s, want %d after %g s", c.name, side, found, got, c.fault, c.want)
 			}

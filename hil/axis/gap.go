@@ -5,9 +5,9 @@ import (
 	"hilrig/estimator"
 )
 
-// gap knows whether what has been seen of the axis since the last long gap is enough to judge by. Behind one nobody knows what command the drive
-// had meanwhile, whether its watchdog took the energy away, or what of the samples that come now is old: for a while nothing counts, and then
-// all checks begin anew.
+// gap knows whether what has been seen of the axis since the last long gap is enough to judge by. Behind one nobody knows what command the
+// drive had meanwhile, whether its watchdog took the energy away, or what of the samples that come now is old: for a while nothing counts,
+// and then all checks begin anew.
 type gap struct {
 	unseen  float64 // s  since the newest position
 	holdoff float64 // s  so long nothing counts

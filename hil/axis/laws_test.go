@@ -28,7 +28,10 @@ func TestAxisWithEveryLaw(t *testing.T) {
 				continue
 			}
 			bends := slices.ContainsFunc(s.Law.States(), func(s engine.Signal) bool { return s.Unit == "m" })
-			if has := slices.ContainsFunc(a.Modelled(), func(s engine.Signal) bool { return s.Name == "model.bristle" && s.Unit == "rad" }); has != bends {
+			if has := slices.ContainsFunc(a.Modelled(), func(s engine.Signal) bool {
+				return s.Name == "model.bristle" &&
+					s.Unit == "rad"
+			}); has != bends {
 				t.Errorf("%s: a deflection in the rows: %v, in the law: %v", info.Name, has, bends)
 			}
 			if want := 10 * s.Law.Levels().Rest.Forward; math.Abs(a.Unexplained()-want) > 1e-12 {
@@ -74,7 +77,8 @@ func TestLimitFollowsTheLaw(t *testing.T) {
 		{"by direction", sided(), -10, 1.2*40e-3 + 1.5e-3},
 		{"coulomb", &friction.Coulomb{Fc: 0.02}, 5, 0.024},
 		{"viscous", &friction.Viscous{Fv: 1e-3, Delta: 1}, -5, 5e-3},
-		{"that strengthens with speed, with an offset", &friction.LuGre{Sigma0: 10, Fc: 0.03, Fs: 0.02, Vs: 1, Offset: -0.01}, 0, 1.2*0.03 + 0.01},
+		{"that strengthens with speed, with an offset", &friction.LuGre{Sigma0: 10, Fc: 0.03, Fs: 0.02, Vs: 1, Offset: -0.01}, 0,
+			1.2*0.03 + 0.01},
 		{"none", nil, 5, 0},
 	} {
 		comp, err := newCompensator(CompSpec{Kind: CompNone, Scale: 1}, c.law, 7e-5, control.PID{})

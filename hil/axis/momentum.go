@@ -120,7 +120,8 @@ func newMomentum(f *frozen) *momentum {
 		unsure = (unsureBrushes - unsureEffort) * f.effort(s.TopCommand)
 	}
 	tau := max(10e-3, 5*s.SamplePeriod)
-	return &momentum{f: f, unsure: unsure, heaviest: math.Inf(1), scales: [2]scale{{tau: tau}, {tau: 3 * tau}}, walk: walk * math.Sqrt(lateLoad), tau: tau,
+	return &momentum{f: f, unsure: unsure, heaviest: math.Inf(1), scales: [2]scale{{tau: tau}, {tau: 3 * tau}},
+		walk: walk * math.Sqrt(lateLoad), tau: tau,
 		slipping: newSlipping(f), emf: backEMF{m: &s.Motor, floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
 }
 

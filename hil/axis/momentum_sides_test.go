@@ -41,7 +41,8 @@ func TestMomentumBesideALoad(t *testing.T) {
 						return speed * t, u, weight, carried
 					})
 					// 20 N·m on 1 kg·m² go 100 counts of 1 mrad in 0.1 s, and the mean of the speed lags by 10 ms
-					if want := push != 0 && (mechanism || push*weight > 0); (found.Fault != Fine) != want || want && (got < 0.599 || got > 0.63 || found.Value*push <= 0) {
+					if want := push != 0 && (mechanism || push*weight > 0); (found.Fault != Fine) != want || want &&
+						(got < 0.599 || got > 0.63 || found.Value*push <= 0) {
 						t.Errorf("%+g rad/s, %+g N·m, mechanism %v, %+g N·m more: after %g s %+v", speed, weight, mechanism, push, got, found)
 					}
 				}
@@ -94,7 +95,8 @@ func TestMomentumInMotion(t *testing.T) {
 				case shown < 0.087:
 					want = Disagree
 				}
-				if found.Fault != want || want != Fine && (got < 0.599 || got > 0.66 || found.Value*push <= 0 || found.Limit <= 0 || want == Frozen && math.Abs(found.Value) < 0.1) {
+				if found.Fault != want || want != Fine && (got < 0.599 || got > 0.66 || found.Value*push <= 0 || found.Limit <= 0 || want == Frozen &&
+					math.Abs(found.Value) < 0.1) {
 					t.Errorf("%+g rad/s, %+g N·m, %g of it shown: after %g s %+v", speed, push, shown, got, found)
 				}
 			}
@@ -137,7 +139,8 @@ func TestMomentumInTime(t *testing.T) {
 				*u = math.NaN()
 			}
 		}, 0, 0},
-		{"a gap of 5 ms as it begins: 30 ms and 0.1 s", 23, func(k int, _ *Tick, taken *bool, _, _ *float64) { *taken = k < 500 || k > 505 }, 0.635, 0.655},
+		{"a gap of 5 ms as it begins: 30 ms and 0.1 s", 23, func(k int, _ *Tick, taken *bool, _, _ *float64) { *taken = k < 500 || k > 505 },
+			0.635, 0.655},
 		{"8 N·m: 5 of them go 100 mrad in 0.2 s", 8, func(int, *Tick, *bool, *float64, *float64) {}, 0.69, 0.73},
 		{"8 N·m that the estimate takes for a load at once", 8, func(k int, _ *Tick, _ *bool, _, load *float64) {
 			if k >= 502 {
@@ -192,7 +195,8 @@ func TestMomentumNumbers(t *testing.T) {
 	for every, want := range map[float64]float64{1e-3: 10e-3, 2e-3: 10e-3, 4e-3: 20e-3} {
 		s := frozenSpec()
 		s.SamplePeriod = every
-		if m := newMomentum(newFrozen(s, countNoise)); math.Abs(m.tau-want) > 1e-15 || math.Abs(m.scales[0].tau-want) > 1e-15 || math.Abs(m.scales[1].tau-3*want) > 1e-15 {
+		if m := newMomentum(newFrozen(s, countNoise)); math.Abs(m.tau-want) > 1e-15 || math.Abs(m.scales[0].tau-want) > 1e-15 ||
+			math.Abs(m.scales[1].tau-3*want) > 1e-15 {
 			t.Errorf("a sample every %g s: means over %g, %g and %g s", every, m.tau, m.scales[0].tau, m.scales[1].tau)
 		}
 	}
@@ -270,7 +274,8 @@ func TestMomentumNumbers(t *testing.T) {
 
 // Beside a current that is doubted, or one number, a speed that shows an eighth is told by nothing; a hint comes before the verdict.
 func TestMomentumDoubtsACurrent(t *testing.T) {
-	for _, c := range []struct{ still, doubted, told bool }{{false, false, true}, {true, false, false}, {false, true, false}, {true, true, false}} {
+	for _, c := range []struct{ still, doubted, told bool }{{false, false, true}, {true, false, false}, {false, true, false},
+		{true, true, false}} {
 		for _, side := range []float64{1, -1} {
 			s := frozenSpec()
 			s.Drive, s.TopCommand, s.Motor = plant.VoltageDrive, 100, plant.Motor{R: 1, K: 1, J: 1e3} // the effort tells nothing

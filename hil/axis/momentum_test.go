@@ -88,7 +88,8 @@ func TestMomentumShares(t *testing.T) {
 				}
 				return u, 0, 0
 			})
-			if found.Fault != c.fault || got < c.from || got > c.to || c.fault != Fine && (found.Value*side <= 0 || !(math.Abs(found.Value) > found.Limit)) {
+			if found.Fault != c.fault || got < c.from || got > c.to || c.fault != Fine &&
+				(found.Value*side <= 0 || !(math.Abs(found.Value) > found.Limit)) {
 				t.Errorf("%s, %+g: after %g s %+v, want fault %d between %g and %g s", c.name, side, got, found, c.fault, c.from, c.to)
 			}
 		}
@@ -171,7 +172,8 @@ func TestMomentumBesideACurrent(t *testing.T) {
 		still   bool    // the current is one number
 		doubted bool
 		trip    bool
-	}{{"nothing", 0, false, false, false}, {"an eighth", 0.12, false, false, true}, {"0.4", 0.4, false, false, false}, {"turned", -1, false, false, true},
+	}{{"nothing", 0, false, false, false}, {"an eighth", 0.12, false, false, true}, {"0.4", 0.4, false, false, false},
+		{"turned", -1, false, false, true},
 		{"nothing, one number", 0, true, false, false}, {"nothing, in doubt", 0, false, true, false}} {
 		for _, side := range []float64{1, -1} {
 			s := frozenSpec()

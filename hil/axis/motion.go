@@ -87,9 +87,9 @@ func (g *glide) follow(want, w, dt float64) (x, dx, ddx float64) {
 	return g.limited(want, w, dt, math.Inf(1))
 }
 
-// limited advances by dt towards want with the natural frequency w (1/s; 0 or too fast for the step: jump), at most as fast as most (1/s), and
-// gives the value with its two derivatives; where it has arrived it stays. The step is implicit in both states: stable for any w·dt. It does
-// not overshoot where it was held back: it leaves the limit at a distance of 2·most/w, from which it comes to rest by itself.
+// limited advances by dt towards want with the natural frequency w (1/s; 0 or too fast for the step: jump), at most as fast as most (1/s),
+// and gives the value with its two derivatives; where it has arrived it stays. The step is implicit in both states: stable for any w·dt. It
+// does not overshoot where it was held back: it leaves the limit at a distance of 2·most/w, from which it comes to rest by itself.
 func (g *glide) limited(want, w, dt, most float64) (x, dx, ddx float64) {
 	before := g.dx
 	switch {

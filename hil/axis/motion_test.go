@@ -130,8 +130,8 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// The way to a reference that starts elsewhere is no faster than the limit, to either side, however short the fade, and arrives; so are changes of
-// offset and scale, and a reference that runs away from the axis meanwhile. Without a limit the fade alone decides.
+// The way to a reference that starts elsewhere is no faster than the limit, to either side, however short the fade, and arrives; so are
+// changes of offset and scale, and a reference that runs away from the axis meanwhile. Without a limit the fade alone decides.
 func TestApproach(t *testing.T) {
 	const dt = 1e-3
 	for _, c := range []struct {
@@ -149,7 +149,8 @@ func TestApproach(t *testing.T) {
 		{"axis elsewhere", reference.Spec{Kind: "constant"}, 0.1, -30, nil, nil, 30 * 15. / 8 / 5, 500},
 		{"no fade", reference.Spec{Kind: "constant", Offset: 10}, 0, 0, nil, nil, 10 * 15. / 8 / 5, 0},
 		{"near: the fade decides", reference.Spec{Kind: "constant", Offset: 1}, 1, 0, nil, nil, 1, 1.8},
-		{"sine", reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}, 1, 20, nil, func(t float64) float64 { return 3 * math.Pi * math.Abs(math.Cos(math.Pi*t)) }, 12, 30},
+		{"sine", reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}, 1, 20, nil,
+			func(t float64) float64 { return 3 * math.Pi * math.Abs(math.Cos(math.Pi*t)) }, 12, 30},
 		{"runs away", reference.Spec{Kind: "ramp", Velocity: 20}, 2, 0, nil, func(float64) float64 { return 20 }, 30, 24},
 		{"offset", reference.Spec{Kind: "constant"}, 0.5, 0, func(m *motion) { m.wantOffset = -60 }, nil, 15, 200},
 		{"offset without a fade", reference.Spec{Kind: "constant"}, 0, 0, func(m *motion) { m.wantOffset = 60 }, nil, 15, 1000},
@@ -192,7 +193,8 @@ func TestApproach(t *testing.T) {
 	}
 }
 
-// Where nothing is said the limit is a tenth of the largest speed, or of what the command can make; there is none for an effort or a command.
+// Where nothing is said the limit is a tenth of the largest speed, or of what the command can make; there is none for an effort or a
+// command.
 func TestApproachDefault(t *testing.T) {
 	for _, c := range []struct {
 		s    Spec

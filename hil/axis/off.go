@@ -18,7 +18,8 @@ type OffLimits struct {
 	Loaded          bool    // a mechanism may speed the axis up
 }
 
-// offShare is what may be left of the largest command, of what it makes, or of a limit, where the drive is off: offset and noise of a sensor.
+// offShare is what may be left of the largest command, of what it makes, or of a limit, where the drive is off: offset and noise of a
+// sensor.
 const offShare = 0.05
 
 // An axis is at rest below this share of its largest speed, and below this many standard deviations of the position in a second.

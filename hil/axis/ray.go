@@ -49,8 +49,8 @@ type leap struct {
 	finding               Finding
 }
 
-// step takes a tick, dt (s) after the one before, and the sample of the position every so many s, of an axis that goes at most so fast (rad/s,
-// 0: not known), and a count (rad) of its encoder. A leap is told for five samples.
+// step takes a tick, dt (s) after the one before, and the sample of the position every so many s, of an axis that goes at most so fast
+// (rad/s, 0: not known), and a count (rad) of its encoder. A leap is told for five samples.
 func (l *leap) step(dt float64, p *estimator.Sample, every, top, count float64) Finding {
 	l.elapsed += dt
 	if !p.Updated || !numeric.IsFinite(p.Value) {

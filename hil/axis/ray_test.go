@@ -59,8 +59,8 @@ func TestRay(t *testing.T) {
 	}
 }
 
-// A sample that is further away than 10 rad/s carry an axis in two periods of 2 ms, 40 mrad, and two counts of 1 mrad, is told as a leap, to
-// both sides, for five samples; the same way after a gap of 20 ms is none, nor is any where no speed is known.
+// A sample that is further away than 10 rad/s carry an axis in two periods of 2 ms, 40 mrad, and two counts of 1 mrad, is told as a leap,
+// to both sides, for five samples; the same way after a gap of 20 ms is none, nor is any where no speed is known.
 func TestLeap(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		for _, c := range []struct {

@@ -99,7 +99,8 @@ func newReadings(s *Spec) readings {
 	case plant.VoltageDrive:
 		add(comparison{a: estimator.Voltage, b: commanded, factor: 1, floor: 0.05 * top, share: 0.25, frozenLimit: 0.1 * top, limited: true})
 		add(comparison{a: estimator.Effort, b: estimator.Current, factor: m.K,
-			floor: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R, share: 0.25, frozenLimit: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R})
+			floor: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R, share: 0.25,
+			frozenLimit: sigmaFactor*(effortNoise+m.K*currentNoise) + unsureEffort*top*m.K/m.R})
 		add(comparison{a: estimator.Effort, b: windingCurrent, factor: m.K, floor: sigmaFactor*effortNoise + (0.05*top+2*m.BrushDrop)*m.K/m.R,
 			share: 0.5, frozenLimit: sigmaFactor*effortNoise + 0.1*top*m.K/m.R})
 		add(comparison{a: estimator.Current, b: windingCurrent, factor: 1, floor: sigmaFactor*currentNoise + (0.05*top+2*m.BrushDrop)/m.R,
@@ -122,7 +123,9 @@ func newReadings(s *Spec) readings {
 		r.response = response{limit: 0.1*top + 50*count/r.tau, resolution: count / r.tau}
 		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, frozenLimit: math.Inf(1),
 			minApartTime: 0.2, follows: true})
-		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureReading*top + 10*count/r.tau, share: 0.6, frozenLimit: math.Inf(1), minApartTime: 0.2, follows: true}) // a quarter of it
+		// a quarter of it
+		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureReading*top + 10*count/r.tau, share: 0.6,
+			frozenLimit: math.Inf(1), minApartTime: 0.2, follows: true})
 		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: unsureEffort*top + 10*count/r.tau, frozenLimit: math.Inf(1),
 			minApartTime: apartFor, follows: true, against: true})
 		add(comparison{a: estimator.Current, b: estimator.Position, frozenLimit: 0.1 * top})
@@ -307,7 +310,8 @@ func (r *readings) judge(c *comparison, dt float64, f *frozen) Finding {
 	if c.apartTime < least {
 		return Finding{}
 	}
-	if c.b == estimator.Position && f != nil && f.stood >= apartFor/2 && math.Abs(x)*f.stood > patientWay*f.counts { // the position is the one that does not tell
+	// the position is the one that does not tell
+	if c.b == estimator.Position && f != nil && f.stood >= apartFor/2 && math.Abs(x)*f.stood > patientWay*f.counts {
 		return Finding{Frozen, estimator.Position, x * f.stood, patientWay * f.counts}
 	}
 	return c.finding

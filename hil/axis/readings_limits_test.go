@@ -36,10 +36,13 @@ func TestVelocityIsShown(t *testing.T) {
 		fault                   Fault
 		ms                      int // at least
 	}{
-		{50, 0, 0, Frozen, 200}, {50, 4.9, 0, Frozen, 200}, {50, 5.1, 0, Disagree, 200}, {50, 17, 0, Disagree, 200}, {50, 18, 0, Fine, 0}, {50, 60, 0, Fine, 0}, {50, 49, 0, Fine, 0},
-		{20, 2.9, 0, Disagree, 200}, {20, 3.3, 0, Fine, 0}, {10, 0.5, 0, Frozen, 200}, {10, 0.7, 0, Fine, 0}, {7.4, 0, 0, Fine, 0}, {7.6, 0, 0, Frozen, 200},
+		{50, 0, 0, Frozen, 200}, {50, 4.9, 0, Frozen, 200}, {50, 5.1, 0, Disagree, 200}, {50, 17, 0, Disagree, 200}, {50, 18, 0, Fine, 0},
+		{50, 60, 0, Fine, 0}, {50, 49, 0, Fine, 0},
+		{20, 2.9, 0, Disagree, 200}, {20, 3.3, 0, Fine, 0}, {10, 0.5, 0, Frozen, 200}, {10, 0.7, 0, Fine, 0}, {7.4, 0, 0, Fine, 0},
+		{7.6, 0, 0, Frozen, 200},
 		{50, 9.7, 0.02, Disagree, 200}, {50, 10.4, 0.02, Fine, 0}, {20, 1.7, 0.004, Frozen, 200}, {20, 2.1, 0.004, Fine, 0},
-		{1.5, -0.95, 0, Fine, 0}, {1.5, -1.05, 0, Direction, 100}, {1.05, -1.5, 0, Direction, 100}, {0.95, -1.5, 0, Fine, 0}, {2.9, -3.2, 0.004, Fine, 0}, {3.2, -2.9, 0.004, Fine, 0},
+		{1.5, -0.95, 0, Fine, 0}, {1.5, -1.05, 0, Direction, 100}, {1.05, -1.5, 0, Direction, 100}, {0.95, -1.5, 0, Fine, 0},
+		{2.9, -3.2, 0.004, Fine, 0}, {3.2, -2.9, 0.004, Fine, 0},
 		{3.1, -3.2, 0.004, Direction, 100}, {20, -20, 0, Direction, 100}, {0, 30, 0, Disagree, 100}, {0, -0.9, 0, Fine, 0},
 		{0, 3.9, 0, Fine, 0}, {0, 4.1, 0, Disagree, 100}, {20, 37, 0, Fine, 0}, {20, 37.7, 0, Disagree, 100},
 		{50, 87, 0, Fine, 0}, {50, 88, 0, Disagree, 100}, {20, 39.5, 0.004, Fine, 0}, {20, 40.5, 0.004, Disagree, 100}, {50, 0.5, 0, Frozen, 200},
@@ -52,9 +55,12 @@ func TestVelocityIsShown(t *testing.T) {
 				return Tick{Energised: true}, side * c.commanded
 			})
 			if found.Fault != c.fault || c.fault != Fine && (found.Quantity != estimator.Position || n < c.ms || n > c.ms+130) {
-				t.Errorf("commanded %g, shown %g, %g a count: %+v after %d ms, want fault %d after %d", side*c.commanded, side*c.shown, c.count, found, n, c.fault, c.ms)
+				t.Errorf("commanded %g, shown %g, %g a count: %+v after %d ms, want fault %d after %d", side*c.commanded, side*c.shown, c.count, found,
+					n, c.fault, c.ms)
 			}
-			if c.fault == Frozen && (math.Abs(found.Value-side*c.commanded*0.2) > 0.02*c.commanded || math.Abs(found.Limit-0.02*c.commanded) > 0.002*c.commanded) || c.fault == Direction && math.Abs(found.Value+side*(c.commanded-c.shown)) > 0.3*c.commanded {
+			if c.fault == Frozen && (math.Abs(found.Value-side*c.commanded*0.2) > 0.02*c.commanded ||
+				math.Abs(found.Limit-0.02*c.commanded) > 0.002*c.commanded) || c.fault == Direction &&
+				math.Abs(found.Value+side*(c.commanded-c.shown)) > 0.3*c.commanded {
 				t.Errorf("commanded %g, shown %g: told %+v", side*c.commanded, side*c.shown, found)
 			}
 		}
@@ -122,14 +128,18 @@ func TestWhatIsCompared(t *testing.T) {
 		s        *Spec
 		measured []estimator.Quantity // a of each comparison
 	}{
-		{"voltage, all", compared(plant.VoltageDrive, all...), []estimator.Quantity{estimator.Velocity, estimator.Voltage, estimator.Effort, estimator.Effort, estimator.Current}},
+		{"voltage, all", compared(plant.VoltageDrive, all...),
+			[]estimator.Quantity{estimator.Velocity, estimator.Voltage, estimator.Effort, estimator.Effort, estimator.Current}},
 		{"voltage, effort without current", compared(plant.VoltageDrive, estimator.Effort), []estimator.Quantity{estimator.Effort}},
 		{"voltage, no more", compared(plant.VoltageDrive), nil},
 		{"current, all", compared(plant.CurrentDrive, all...), []estimator.Quantity{estimator.Velocity, estimator.Current, estimator.Effort}},
 		{"effort, all", compared(plant.EffortDrive, all...), []estimator.Quantity{estimator.Velocity, estimator.Effort, estimator.Current}},
 		{"effort, no more", compared(plant.EffortDrive), nil},
-		{"velocity, all", compared(plant.VelocityDrive, all...), []estimator.Quantity{estimator.Velocity, estimator.Position, estimator.Position, estimator.Position, estimator.Current, estimator.Effort, estimator.Effort}},
-		{"velocity, effort alone", compared(plant.VelocityDrive, estimator.Effort), []estimator.Quantity{estimator.Position, estimator.Position, estimator.Position, estimator.Effort}},
+		{"velocity, all", compared(plant.VelocityDrive, all...),
+			[]estimator.Quantity{estimator.Velocity, estimator.Position, estimator.Position, estimator.Position, estimator.Current,
+				estimator.Effort, estimator.Effort}},
+		{"velocity, effort alone", compared(plant.VelocityDrive, estimator.Effort),
+			[]estimator.Quantity{estimator.Position, estimator.Position, estimator.Position, estimator.Effort}},
 	} {
 		var got []estimator.Quantity
 		for _, each := range newReadings(c.s).list {
@@ -179,14 +189,19 @@ func TestFrozenBesideAnother(t *testing.T) {
 		limit float64
 		at    func(in *estimator.Inputs, swing float64) (command, speed float64)
 	}{
-		{"effort of a velocity drive: 10 % of the speed", compared(plant.VelocityDrive, estimator.Effort), estimator.Effort, 10, func(_ *estimator.Inputs, x float64) (float64, float64) { return x, x }},
-		{"tacho: 0.5, ten counts in 20 ms and 0.2 rad/s", coarse, estimator.Velocity, 5.7, func(_ *estimator.Inputs, x float64) (float64, float64) { return 0, x }},
-		{"effort beside a current: 5·(0.2 + 0.1) and 0.25 N·m, 0.5 N·m/A", compared(plant.VoltageDrive, estimator.Effort, estimator.Current), estimator.Effort, 3.5, func(in *estimator.Inputs, x float64) (float64, float64) {
-			in.Current.Value = x
-			return 2 * x, 0
-		}},
-		{"effort beside voltage and speed: 5·0.2 and 2.5 N·m, 0.25 N·m/V", compared(plant.VoltageDrive, estimator.Effort), estimator.Effort, 14, func(_ *estimator.Inputs, x float64) (float64, float64) { return x, 0 }},
-		{"effort of a current drive: 0.5 and 5·0.2 N·m, 0.5 N·m/A", compared(plant.CurrentDrive, estimator.Effort), estimator.Effort, 3, func(_ *estimator.Inputs, x float64) (float64, float64) { return x, 0 }},
+		{"effort of a velocity drive: 10 % of the speed", compared(plant.VelocityDrive, estimator.Effort), estimator.Effort, 10,
+			func(_ *estimator.Inputs, x float64) (float64, float64) { return x, x }},
+		{"tacho: 0.5, ten counts in 20 ms and 0.2 rad/s", coarse, estimator.Velocity, 5.7,
+			func(_ *estimator.Inputs, x float64) (float64, float64) { return 0, x }},
+		{"effort beside a current: 5·(0.2 + 0.1) and 0.25 N·m, 0.5 N·m/A", compared(plant.VoltageDrive, estimator.Effort, estimator.Current),
+			estimator.Effort, 3.5, func(in *estimator.Inputs, x float64) (float64, float64) {
+				in.Current.Value = x
+				return 2 * x, 0
+			}},
+		{"effort beside voltage and speed: 5·0.2 and 2.5 N·m, 0.25 N·m/V", compared(plant.VoltageDrive, estimator.Effort), estimator.Effort, 14,
+			func(_ *estimator.Inputs, x float64) (float64, float64) { return x, 0 }},
+		{"effort of a current drive: 0.5 and 5·0.2 N·m, 0.5 N·m/A", compared(plant.CurrentDrive, estimator.Effort), estimator.Effort, 3,
+			func(_ *estimator.Inputs, x float64) (float64, float64) { return x, 0 }},
 	} {
 		for _, share := range []float64{0.93, 1.08} {
 			x := 0.0
@@ -221,7 +236,8 @@ func TestFrozenBesideAnother(t *testing.T) {
 				in.Current = estimator.Sample{Value: side * 16, Updated: k%25 == 0}
 				return Tick{Energised: true}, u
 			})
-			if found.Fault != FrozenReading || n < 251 || n > 255 || math.Abs(found.Value-c.swing) > 0.2*c.swing || math.Abs(found.Limit-c.limit) > 1e-9 {
+			if found.Fault != FrozenReading || n < 251 || n > 255 || math.Abs(found.Value-c.swing) > 0.2*c.swing ||
+				math.Abs(found.Limit-c.limit) > 1e-9 {
 				t.Errorf("drive %v, %+g: %+v after %d ms", c.drive, side, found, n)
 			}
 		}
@@ -312,15 +328,16 @@ func TestComparisonsBeginAnew(t *testing.T) {
 		}
 	}
 	// beside another reading that ends: an effort of a voltage drive and its current
-	n, found := compare(compared(plant.VoltageDrive, estimator.Effort, estimator.Current), 2000, func(k int, in *estimator.Inputs) (Tick, float64) {
-		u, i := 20.0, 10.0
-		if k > 600 {
-			u, i = -20, -10
-		}
-		in.Position, in.Current, in.Effort = estimator.Sample{Updated: true}, fresh(k, i), fresh(k, i/2)
-		in.Current.Updated = k < 500
-		return Tick{Energised: true}, u
-	})
+	n, found := compare(compared(plant.VoltageDrive, estimator.Effort, estimator.Current), 2000,
+		func(k int, in *estimator.Inputs) (Tick, float64) {
+			u, i := 20.0, 10.0
+			if k > 600 {
+				u, i = -20, -10
+			}
+			in.Position, in.Current, in.Effort = estimator.Sample{Updated: true}, fresh(k, i), fresh(k, i/2)
+			in.Current.Updated = k < 500
+			return Tick{Energised: true}, u
+		})
 	if found.Fault != Fine {
 		t.Errorf("the current ends beside a torque: %+v after %d ms", found, n)
 	}
@@ -348,7 +365,9 @@ func TestComparisonsBeginAnew(t *testing.T) {
 	for _, c := range []struct {
 		s  *Spec
 		of estimator.Quantity
-	}{{compared(plant.CurrentDrive, estimator.Current), estimator.Current}, {compared(plant.VelocityDrive, estimator.Current), estimator.Current}, {compared(plant.EffortDrive, estimator.Velocity), estimator.Velocity}} {
+	}{{compared(plant.CurrentDrive, estimator.Current), estimator.Current},
+		{compared(plant.VelocityDrive, estimator.Current), estimator.Current},
+		{compared(plant.EffortDrive, estimator.Velocity), estimator.Velocity}} {
 		for _, side := range []float64{1, -1} {
 			x := 0.0
 			n, found := compare(c.s, 3000, func(k int, in *estimator.Inputs) (Tick, float64) {

@@ -35,16 +35,21 @@ func TestComparisons(t *testing.T) {
 		off, lim float64 // 0: nothing is found
 	}{
 		// floor 3 + 5·0.2/0.5 = 5 A, command 10 A: 5 + 0.25·(10 + x) = x − 10 at x = 70/3
-		{"current too large", compared(plant.CurrentDrive, estimator.Current), numbers{command: 10, current: 23.4}, estimator.Current, 13.4, 13.35},
+		{"current too large", compared(plant.CurrentDrive, estimator.Current), numbers{command: 10, current: 23.4}, estimator.Current, 13.4,
+			13.35},
 		{"current not too large", compared(plant.CurrentDrive, estimator.Current), numbers{command: 10, current: 23.3}, 0, 0, 0},
-		{"current too small", compared(plant.CurrentDrive, estimator.Current), numbers{command: 10, current: 1.9}, estimator.Current, -8.1, 7.975},
+		{"current too small", compared(plant.CurrentDrive, estimator.Current), numbers{command: 10, current: 1.9}, estimator.Current, -8.1,
+			7.975},
 		{"current not too small", compared(plant.CurrentDrive, estimator.Current), numbers{command: 10, current: 2.1}, 0, 0, 0},
 		{"current reversed", compared(plant.CurrentDrive, estimator.Current), numbers{command: 10, current: -10}, estimator.Current, -20, 10},
-		{"current of an effort drive, 10 N·m are 20 A", compared(plant.EffortDrive, estimator.Current), numbers{command: 10, current: 0}, estimator.Current, -20, 13},
+		{"current of an effort drive, 10 N·m are 20 A", compared(plant.EffortDrive, estimator.Current), numbers{command: 10, current: 0},
+			estimator.Current, -20, 13},
 		{"right", compared(plant.EffortDrive, estimator.Current), numbers{command: 10, current: 20}, 0, 0, 0},
-		{"effort of a current drive, 10 A are 5 N·m", compared(plant.CurrentDrive, estimator.Effort), numbers{command: 10, effort: -5}, estimator.Effort, -10, 5},
+		{"effort of a current drive, 10 A are 5 N·m", compared(plant.CurrentDrive, estimator.Effort), numbers{command: 10, effort: -5},
+			estimator.Effort, -10, 5},
 		{"right", compared(plant.CurrentDrive, estimator.Effort), numbers{command: 10, effort: 5}, 0, 0, 0},
-		{"effort of an effort drive", compared(plant.EffortDrive, estimator.Effort), numbers{command: 10, effort: 40}, estimator.Effort, 30, 16.5},
+		{"effort of an effort drive", compared(plant.EffortDrive, estimator.Effort), numbers{command: 10, effort: 40}, estimator.Effort, 30,
+			16.5},
 		{"effort of an effort drive, not too large", compared(plant.EffortDrive, estimator.Effort), numbers{command: 10, effort: 21}, 0, 0, 0},
 		{"tacho with a share of noise of 10 %", shared, numbers{speed: 3, velocity: 6.5}, 0, 0, 0},
 		{"… beyond it", shared, numbers{speed: 3, velocity: 8}, estimator.Velocity, 5, 4.45},
@@ -52,20 +57,28 @@ func TestComparisons(t *testing.T) {
 		{"tacho too large", compared(plant.EffortDrive, estimator.Velocity), numbers{speed: 3, velocity: 5.9}, estimator.Velocity, 2.9, 2.825},
 		{"tacho not too large", compared(plant.EffortDrive, estimator.Velocity), numbers{speed: 3, velocity: 5.7}, 0, 0, 0},
 		{"tacho reversed", compared(plant.VelocityDrive, estimator.Velocity), numbers{speed: 3, velocity: -3}, estimator.Velocity, -6, 2.1},
-		{"tacho of a voltage drive", compared(plant.VoltageDrive, estimator.Velocity), numbers{speed: 3, velocity: 0}, estimator.Velocity, -3, 1.35},
+		{"tacho of a voltage drive", compared(plant.VoltageDrive, estimator.Velocity), numbers{speed: 3, velocity: 0}, estimator.Velocity, -3,
+			1.35},
 		// floor 5 V
 		{"applied voltage smaller", compared(plant.VoltageDrive, estimator.Voltage), numbers{command: 20, voltage: 0.1}, 0, 0, 0},
-		{"applied voltage larger", compared(plant.VoltageDrive, estimator.Voltage), numbers{command: 20, voltage: 41}, estimator.Voltage, 21, 20.25},
-		{"applied voltage reversed", compared(plant.VoltageDrive, estimator.Voltage), numbers{command: 20, voltage: -20}, estimator.Voltage, -40, 15},
+		{"applied voltage larger", compared(plant.VoltageDrive, estimator.Voltage), numbers{command: 20, voltage: 41}, estimator.Voltage, 21,
+			20.25},
+		{"applied voltage reversed", compared(plant.VoltageDrive, estimator.Voltage), numbers{command: 20, voltage: -20}, estimator.Voltage, -40,
+			15},
 		// (20 − 0.5·8)/2 = 8 A; floor 1 + 2.5 A, half
-		{"current beyond voltage and motion", compared(plant.VoltageDrive, estimator.Current), numbers{command: 20, speed: 8, current: 32}, estimator.Current, 24, 23.5},
+		{"current beyond voltage and motion", compared(plant.VoltageDrive, estimator.Current), numbers{command: 20, speed: 8, current: 32},
+			estimator.Current, 24, 23.5},
 		{"current not beyond", compared(plant.VoltageDrive, estimator.Current), numbers{command: 20, speed: 8, current: 30}, 0, 0, 0},
 		{"current below, whatever it is", compared(plant.VoltageDrive, estimator.Current), numbers{command: 20, speed: 8, current: -7}, 0, 0, 0},
 		// 4 N·m; 5·0.2 + 2.5·0.5 N·m of the winding, or 5·(0.2 + 0.5·0.2) + 0.25 of the current
-		{"effort of a voltage drive", compared(plant.VoltageDrive, estimator.Effort), numbers{command: 20, speed: 8, effort: -1}, estimator.Effort, -5, 4.75},
-		{"effort of a voltage drive beside a current", compared(plant.VoltageDrive, estimator.Effort, estimator.Current), numbers{command: 20, speed: 8, current: 8, effort: 0.5}, estimator.Effort, -3.5, 2.875},
-		{"effort of a velocity drive beside a current: Fs", compared(plant.VelocityDrive, estimator.Effort, estimator.Current), numbers{current: 10, effort: -1}, estimator.Effort, -6, 4.5},
-		{"effort of a velocity drive alone", compared(plant.VelocityDrive, estimator.Effort), numbers{command: 50, speed: 50, effort: -1}, 0, 0, 0},
+		{"effort of a voltage drive", compared(plant.VoltageDrive, estimator.Effort), numbers{command: 20, speed: 8, effort: -1},
+			estimator.Effort, -5, 4.75},
+		{"effort of a voltage drive beside a current", compared(plant.VoltageDrive, estimator.Effort, estimator.Current),
+			numbers{command: 20, speed: 8, current: 8, effort: 0.5}, estimator.Effort, -3.5, 2.875},
+		{"effort of a velocity drive beside a current: Fs", compared(plant.VelocityDrive, estimator.Effort, estimator.Current),
+			numbers{current: 10, effort: -1}, estimator.Effort, -6, 4.5},
+		{"effort of a velocity drive alone", compared(plant.VelocityDrive, estimator.Effort), numbers{command: 50, speed: 50, effort: -1}, 0, 0,
+			0},
 	} {
 		for _, side := range []float64{1, -1} {
 			r := newReadings(c.s)
@@ -83,7 +96,8 @@ func TestComparisons(t *testing.T) {
 				}
 			}
 			if (found.Fault == Disagree) != (c.off != 0) || c.off != 0 &&
-				(found.Quantity != c.of || math.Abs(found.Value-side*c.off) > 0.05*math.Abs(c.off) || math.Abs(found.Limit-c.lim) > 0.15*c.lim || n < 100 || n > 220) {
+				(found.Quantity != c.of || math.Abs(found.Value-side*c.off) > 0.05*math.Abs(c.off) || math.Abs(found.Limit-c.lim) > 0.15*c.lim ||
+					n < 100 || n > 220) {
 				t.Errorf("%s, %+g: %+v after %d ms, want %g, limit %g", c.name, side, found, n, side*c.off, c.lim)
 			}
 		}
@@ -118,8 +132,8 @@ func TestReadingsInTime(t *testing.T) {
 	}
 }
 
-// A reading that is one number for 0.2 s and ten samples, while the other changes by more than is allowed. Not without change, not for less time,
-// and not where nothing comes any more.
+// A reading that is one number for 0.2 s and ten samples, while the other changes by more than is allowed. Not without change, not for less
+// time, and not where nothing comes any more.
 func TestFrozenReadings(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -28,16 +28,17 @@ import (
 type runaway struct {
 	f *frozen
 
-	sum, pending            float64 // of command times time since the newest position, and how long
-	unseen                  float64 // s    since a position came, believed or not
-	gap                     bool    // … it was long
-	hasPosition             bool    // there is a newest position
-	lastPosition, age       float64 // rad, s  … it, and its age
-	primed                  bool    // there is a speed
-	startEffort             float64 // N·m     effort when the motion against it began
-	speed, slowSpeed        float64 // rad/s   means of the speed, and the mean of that
-	effort                  float64 // N·m     … of the effort
-	turning                 float64 // s       so long the change from a motion with the effort is in the means: a sign that turns is no acceleration
+	sum, pending      float64 // of command times time since the newest position, and how long
+	unseen            float64 // s    since a position came, believed or not
+	gap               bool    // … it was long
+	hasPosition       bool    // there is a newest position
+	lastPosition, age float64 // rad, s  … it, and its age
+	primed            bool    // there is a speed
+	startEffort       float64 // N·m     effort when the motion against it began
+	speed, slowSpeed  float64 // rad/s   means of the speed, and the mean of that
+	effort            float64 // N·m     … of the effort
+	// s       so long the change from a motion with the effort is in the means: a sign that turns is no acceleration
+	turning                 float64
 	topEffort               float64 // N·m     largest of both since then
 	topAgainst              float64 // N·m     … of what lasted for peakTime
 	minAgainst, againstTime float64 // N·m, s  smallest acceleration against the effort of so long

@@ -36,10 +36,12 @@ func TestRunaway(t *testing.T) {
 		{"an acceleration of 0.12", grows(40, 46), constant(5.5), 0, "", true},
 		{"an acceleration of 0.15", grows(40, 80), constant(12), 0, "", true},
 		{"an acceleration that falls", grows(4, 8), func(t float64) float64 { return 50 - 80*t }, 0, "", false},
-		{"an effort that falls", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(1.5, 50*max(0, t-0.11)) }, constant(5), 0, "", false},
+		{"an effort that falls", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(1.5, 50*max(0, t-0.11)) }, constant(5), 0,
+			"", false},
 		{"an effort that falls by 6 %", func(t float64) float64 { return 4 + min(4, 80*max(0, t-0.05)) - min(0.5, 50*max(0, t-0.11)) },
 			constant(5), 0, "", true},
-		{"an effort that falls, and grows again", func(t float64) float64 { return 5 - min(1.5, 30*max(0, t-0.05)) + min(1.5, 6*max(0, t-0.1)) }, constant(5), 0, "", true},
+		{"an effort that falls, and grows again", func(t float64) float64 { return 5 - min(1.5, 30*max(0, t-0.05)) + min(1.5, 6*max(0, t-0.1)) },
+			constant(5), 0, "", true},
 		{"it grows while the axis goes with it", func(t float64) float64 { return 4 + 2*min(1, max(0, t-0.16)/0.1) },
 			func(t float64) float64 {
 				if t > 0.1 && t < 0.3 {

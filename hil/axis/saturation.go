@@ -2,13 +2,13 @@ package axis
 
 import "math"
 
-// saturation finds a controller whose command runs from one limit to the other: a gain far above what the loop bears, or noise that it amplifies.
-// It heats and wears the drive while the axis hardly moves, and no limit of the motion sees it.
+// saturation finds a controller whose command runs from one limit to the other: a gain far above what the loop bears, or noise that it
+// amplifies. It heats and wears the drive while the axis hardly moves, and no limit of the motion sees it.
 //
-// Counted are the cycles of a saturated command, two turns from one limit to the other, per second, and the share of the time that it is at a limit. The wanted
-// motion needs two turns for each change of the sign of its acceleration at most, since friction turns with the velocity and inertia with the
-// acceleration: those are taken off. A fast reversal, a reference that asks for more than the drive has, and a long way at one limit are therefore no
-// finding.
+// Counted are the cycles of a saturated command, two turns from one limit to the other, per second, and the share of the time that it is at
+// a limit. The wanted motion needs two turns for each change of the sign of its acceleration at most, since friction turns with the
+// velocity and inertia with the acceleration: those are taken off. A fast reversal, a reference that asks for more than the drive has, and
+// a long way at one limit are therefore no finding.
 type saturation struct {
 	maxCycle float64 // Hz  cycles that are borne; 0: not watched
 
@@ -61,7 +61,8 @@ func signOf(x float64) int8 {
 	return 0
 }
 
-// Saturation takes the wanted command of this tick with the limits of its channel, and tells the state when it runs from one limit to the other.
+// Saturation takes the wanted command of this tick with the limits of its channel, and tells the state when it runs from one limit to the
+// other.
 func (a *Axis) Saturation(k Tick, wanted, lo, hi float64, m *State) {
 	side := a.limited
 	switch {
@@ -78,8 +79,8 @@ func (a *Axis) Saturation(k Tick, wanted, lo, hi float64, m *State) {
 	}
 }
 
-// LimitCycle is how often (Hz) the command runs from limit to limit and back, beyond what the wanted motion needs, and 0 while it is at them for less than
-// half of the time.
+// LimitCycle is how often (Hz) the command runs from limit to limit and back, beyond what the wanted motion needs, and 0 while it is at
+// them for less than half of the time.
 func (a *Axis) LimitCycle() float64 {
 	if a.saturated.share <= saturationShare {
 		return 0

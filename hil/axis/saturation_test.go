@@ -2,7 +2,8 @@ package axis
 
 import "testing"
 
-// The two limits of the finding, each on both sides, for a command that begins at either limit: so much of the time at a limit, so many cycles a second.
+// The two limits of the finding, each on both sides, for a command that begins at either limit: so much of the time at a limit, so many
+// cycles a second.
 func TestSaturation(t *testing.T) {
 	for _, c := range []struct {
 		name       string

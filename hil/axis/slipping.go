@@ -14,9 +14,9 @@ import (
 //	sound     effort = constant + k·x + a·J·x″ + b·v(x′),   0 ≤ a ≤ inertia, 0 ≤ b ≤ soundViscous
 //	slipping  effort = constant + n·(J·x″ + v(x′))
 //
-// x, x′ and x″ are those that are shown. v is what the law says of viscous friction and, of a voltage, what the back-emf takes of the effort
-// of a winding that stands, K²/R·x′. The constant is friction and load, which no file need know; k is a spring, or a pendulum that hangs or
-// stands. The inertia is that of momentum, in units of that of the file. The position slips where n is far from 1, and the second
+// x, x′ and x″ are those that are shown. v is what the law says of viscous friction and, of a voltage, what the back-emf takes of the
+// effort of a winding that stands, K²/R·x′. The constant is friction and load, which no file need know; k is a spring, or a pendulum that
+// hangs or stands. The inertia is that of momentum, in units of that of the file. The position slips where n is far from 1, and the second
 // explanation leaves a tenth of what the best of the first one leaves. It has two numbers where the first has four: a hand or a load that
 // moves by itself is told by neither.
 //

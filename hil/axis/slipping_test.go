@@ -55,7 +55,8 @@ func TestSlippingTells(t *testing.T) {
 				x := 4*t - math.Sin(8*t)/2
 				return side * 4 * (1 - math.Cos(8*t)), side*(c.n*32*math.Sin(8*t)+3+c.spring*x+c.hand*math.Sin(13*t)) + 20
 			})
-			if found.Fault != c.found || got < 0 || c.found != Fine && (got < 0.06 || got > 0.25 || found.Value*side*c.n <= 0 || !(math.Abs(found.Value) > found.Limit)) {
+			if found.Fault != c.found || got < 0 || c.found != Fine &&
+				(got < 0.06 || got > 0.25 || found.Value*side*c.n <= 0 || !(math.Abs(found.Value) > found.Limit)) {
 				t.Errorf("%s, %+g: after %g s %+v", c.name, side, got, found)
 			}
 		}

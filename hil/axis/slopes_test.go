@@ -64,7 +64,8 @@ func TestDelays(t *testing.T) {
 		}
 		f := d.named(Finding{Direction, estimator.Position, 5, 3}, true)
 		near := math.Round(float64(late)/20) * 20e-3
-		if sure := math.Abs(float64(late)*1e-3-near) < 4e-3 && late >= 16 && late <= 164; sure && (f.Fault != Delay || math.Abs(f.Value-near) > 1e-9 || f.Limit != 10e-3) {
+		if sure := math.Abs(float64(late)*1e-3-near) < 4e-3 && late >= 16 && late <= 164; sure &&
+			(f.Fault != Delay || math.Abs(f.Value-near) > 1e-9 || f.Limit != 10e-3) {
 			t.Errorf("%d ms: %+v", late, f)
 		} else if late < 8 && f.Fault == Delay {
 			t.Errorf("%d ms: %+v", late, f)
@@ -74,7 +75,8 @@ func TestDelays(t *testing.T) {
 		ri, emf float64 // shares of the voltage
 		current bool
 		want    Fault
-	}{{0.4, -0.6, true, Direction}, {-0.4, 0.6, true, Direction}, {-0.4, -0.6, true, Direction}, {0.9, -0.1, true, Direction}, {-0.1, 0.9, true, Direction}, {-0.2, -0.8, true, Direction}, {0.4, 0.1, true, Scale}, {0.4, 0.1, false, Direction}} {
+	}{{0.4, -0.6, true, Direction}, {-0.4, 0.6, true, Direction}, {-0.4, -0.6, true, Direction}, {0.9, -0.1, true, Direction},
+		{-0.1, 0.9, true, Direction}, {-0.2, -0.8, true, Direction}, {0.4, 0.1, true, Scale}, {0.4, 0.1, false, Direction}} {
 		var d delays
 		for k := range 600 {
 			u := 3 * math.Sin(0.05*float64(k))

@@ -104,7 +104,9 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Fin
 		s.travelTime += dt
 	}
 	if s.travelTime >= stallFor && math.Abs(s.travel) > stallWay*s.band() {
-		return Finding{Fault: Blocked, Quantity: estimator.Position, Value: math.Copysign(s.friction, s.v) + s.j*s.v/s.travelTime, Limit: s.friction} // the mean push
+		// the mean push
+		return Finding{Fault: Blocked, Quantity: estimator.Position, Value: math.Copysign(s.friction, s.v) + s.j*s.v/s.travelTime,
+			Limit: s.friction}
 	}
 	return Finding{}
 }

@@ -47,8 +47,8 @@ func TestStallTwin(t *testing.T) {
 	}
 }
 
-// The push is what neither the offset nor the load of the last motion explains, whichever is smaller, to both sides; none where they disagree.
-// The load is the mean over the last 0.1 s of motion: 1 − 1/e of it after as long.
+// The push is what neither the offset nor the load of the last motion explains, whichever is smaller, to both sides; none where they
+// disagree. The load is the mean over the last 0.1 s of motion: 1 − 1/e of it after as long.
 func TestStallPush(t *testing.T) {
 	law := &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 44.444444444444444}
 	const dt = 1e-3
@@ -80,7 +80,8 @@ func TestStallPush(t *testing.T) {
 	}
 }
 
-// What is known of an axis ends with its energy and with a number that is none: the torque has to act for as long again, and the load is another.
+// What is known of an axis ends with its energy and with a number that is none: the torque has to act for as long again, and the load is
+// another.
 func TestStallBeginsAnew(t *testing.T) {
 	law := &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 44.444444444444444}
 	const dt = 1e-3

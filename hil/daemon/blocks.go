@@ -16,9 +16,9 @@ import (
 	"hilrig/hil/axis"
 )
 
-// blocks are the parameter blocks on their way to the tick. A command that changes parameters makes a block, the core makes it ready beside its
-// tick, and the tick takes it with the order that names its generation, or refuses that order and never takes it. What a core had in force the
-// next one begins with.
+// blocks are the parameter blocks on their way to the tick. A command that changes parameters makes a block, the core makes it ready beside
+// its tick, and the tick takes it with the order that names its generation, or refuses that order and never takes it. What a core had in
+// force the next one begins with.
 type blocks struct {
 	changes      sync.Mutex // one change after the other
 	lastGen      uint32     // … of those that were offered; belongs to changes
@@ -68,7 +68,8 @@ func (d *commands) block(c *hil.Command) (p *hil.Params, question string, err er
 		doubts = append(doubts, more...)
 	}
 	if len(doubts) > 0 {
-		question = fmt.Sprintf(`%s: %s. Not taken; to take it send the same command with a new id and "confirm": true`, c.Name, strings.Join(doubts, "; "))
+		question = fmt.Sprintf(`%s: %s. Not taken; to take it send the same command with a new id and "confirm": true`, c.Name,
+			strings.Join(doubts, "; "))
 	}
 	return &next, question, nil
 }

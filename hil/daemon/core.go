@@ -181,8 +181,8 @@ func (b *body) tick(epoch uint16) {
 	b.rig.Safe()
 }
 
-// prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.DisableGC): a block is made in place
-// of one that is in force no more, see axis.Changes.
+// prepare makes parameter blocks ready beside the tick, one after the other. The core collects no garbage (rt.DisableGC): a block is made
+// in place of one that is in force no more, see axis.Changes.
 func (b *body) prepare(role hil.Tuned) {
 	defer failure.Report()
 	var p hil.Params

@@ -43,12 +43,13 @@ type Port struct {
 // Assembly is one configured rig, built the same way by supervisor and core from the same configuration.
 type Assembly struct {
 	Schema     hil.Schema
-	NewRole    func() hil.Role                                          // a fresh controller in its initial state
-	NewRig     func(edit func(i int, o *device.Options)) (Rig, error)   // the devices, not started, with what the daemon adds to their options
-	Params     hil.Params                                               // the configured parameter block, generation 0
-	LiveParams []axis.Param                                             // what may be set while it runs, in the order of the block
-	Check      func(*hil.Params) error                                  // refuses a block that the rig cannot run
-	Review     func(now, next *hil.Params) (doubts []string, err error) // … that hil check would refuse in the file, and what has to be confirmed
+	NewRole    func() hil.Role                                        // a fresh controller in its initial state
+	NewRig     func(edit func(i int, o *device.Options)) (Rig, error) // the devices, not started, with what the daemon adds to their options
+	Params     hil.Params                                             // the configured parameter block, generation 0
+	LiveParams []axis.Param                                           // what may be set while it runs, in the order of the block
+	Check      func(*hil.Params) error                                // refuses a block that the rig cannot run
+	// … that hil check would refuse in the file, and what has to be confirmed
+	Review func(now, next *hil.Params) (doubts []string, err error)
 
 	Period      int64 // ns
 	Spin        int64 // ns

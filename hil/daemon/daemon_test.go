@@ -137,7 +137,8 @@ func TestCommands(t *testing.T) {
 		asks string // "": it is taken
 	}{{40, ""}, {4, ""}, {40.1, "10 times as much"}, {0.4, ""}, {4, ""}, {0.39, "10.3 times less"}, {0, "b would be 0"}, {4.5, "odd"}} {
 		r := d.Do(context.Background(), hil.Command{Name: "set", Set: map[string]float64{"b": c.to}})
-		if r.OK != (c.asks == "") || r.Confirm != (c.asks != "") || !strings.Contains(r.Error, c.asks) || c.asks != "" && !strings.Contains(r.Error, `"confirm": true`) {
+		if r.OK != (c.asks == "") || r.Confirm != (c.asks != "") || !strings.Contains(r.Error, c.asks) || c.asks != "" &&
+			!strings.Contains(r.Error, `"confirm": true`) {
 			t.Errorf("b to %g: %+v, want %q", c.to, r, c.asks)
 		}
 	}
@@ -390,7 +391,8 @@ func TestLedger(t *testing.T) {
 // Rows become events: a change of mode at once, many late ticks once a second with their causes counted.
 func TestRowEvents(t *testing.T) {
 	var events []hil.Event
-	w := &rowEvents{emit: func(e hil.Event) { events = append(events, e) }, wall: func(int64) time.Time { return time.Now() }, schema: &hil.Schema{Meas: hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"})}}
+	w := &rowEvents{emit: func(e hil.Event) { events = append(events, e) }, wall: func(int64) time.Time { return time.Now() },
+		schema: &hil.Schema{Meas: hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"})}}
 	row := hil.Row{Mode: hil.SelfTest, Cause: hil.CauseStart}
 	tick := func() {
 		row.Seq++
@@ -427,10 +429,12 @@ func TestRowEvents(t *testing.T) {
 	for _, e := range events {
 		codes = append(codes, e.Level+" "+e.Code)
 	}
-	if got, want := strings.Join(codes, ", "), "info MODE, error MODE, warn LATE, error LINK_DOWN, info LINK_UP, info MODE, warn WAITING"; got != want {
+	if got, want := strings.Join(codes, ", "), "info MODE, error MODE, warn LATE, error LINK_DOWN, info LINK_UP, info MODE, warn "+
+		"WAITING"; got != want {
 		t.Errorf("events %s\nwant   %s", got, want)
 	}
-	if !strings.Contains(events[1].Text, "selftest → trip (stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s)") || events[2].Text != "20 of 1000 ticks late in 1 s, 0 skipped, worst 1.00 ms; causes: model 20" || w.Trips != 1 {
+	if !strings.Contains(events[1].Text, "selftest → trip (stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s)") ||
+		events[2].Text != "20 of 1000 ticks late in 1 s, 0 skipped, worst 1.00 ms; causes: model 20" || w.Trips != 1 {
 		t.Errorf("texts %q, %q; trips %d", events[1].Text, events[2].Text, w.Trips)
 	}
 }

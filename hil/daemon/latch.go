@@ -95,7 +95,8 @@ type latchFile struct {
 	Heat   map[string]float64 `json:"heat,omitempty"` // used share of the i²t budget, by axis
 }
 
-// OpenLatch reads what the run before left of a rig. text tells of it, "" where there is nothing to tell; what cannot be read counts as a trip.
+// OpenLatch reads what the run before left of a rig. text tells of it, "" where there is nothing to tell; what cannot be read counts as a
+// trip.
 func OpenLatch(dir, rig string, a *Assembly) (l *Latch, before hil.Before, text string) {
 	l = &Latch{path: filepath.Join(dir, "."+rig+".latch"), a: a}
 	data, err := os.ReadFile(l.path)
@@ -111,7 +112,8 @@ func OpenLatch(dir, rig string, a *Assembly) (l *Latch, before hil.Before, text 
 	}
 	if err != nil {
 		l.file = latchFile{}
-		return l, hil.Before{Mode: hil.Trip, Cause: hil.CauseStart}, fmt.Sprintf("what the run before left in %s cannot be read (%v): the rig begins in TRIP. See that it is sound, then reset", l.path, err)
+		return l, hil.Before{Mode: hil.Trip, Cause: hil.CauseStart}, fmt.Sprintf("what the run before left in %s cannot be read (%v): the rig "+
+			"begins in TRIP. See that it is sound, then reset", l.path, err)
 	}
 	for i, name := range a.Schema.Axes() {
 		if i < hil.MaxAxes {

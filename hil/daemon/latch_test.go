@@ -259,14 +259,16 @@ func TestRefusalNamesWhatIsWrong(t *testing.T) {
 	row := hil.Row{Req: uint8(hil.ReqReset), Mode: hil.Trip, Cause: hil.CauseThermal, Res: hil.StillWrong(hil.CauseThermal)}
 	at := a.Schema.Index("shaft.heat")
 	row.X[at] = 0.8
-	if text := refusalText(&row, &a.Schema, a.Thermal); !strings.Contains(text, "a cause is still there: i2t") || !strings.Contains(text, "shaft has used 0.80 of its budget") || !strings.Contains(text, "about 48 s") {
+	if text := refusalText(&row, &a.Schema, a.Thermal); !strings.Contains(text, "a cause is still there: i2t") ||
+		!strings.Contains(text, "shaft has used 0.80 of its budget") || !strings.Contains(text, "about 48 s") {
 		t.Errorf("hot: %s", text)
 	}
 	if row.X[at] = 0.49; strings.Contains(refusalText(&row, &a.Schema, a.Thermal), "budget: it takes") {
 		t.Errorf("cool: %s", refusalText(&row, &a.Schema, a.Thermal))
 	}
 	row.X[at], row.Res = 0.8, hil.StillWrong(hil.CauseTravel)
-	if text := refusalText(&row, &a.Schema, a.Thermal); !strings.Contains(text, "travel") || !strings.Contains(text, "by hand") || strings.Contains(text, "budget") {
+	if text := refusalText(&row, &a.Schema, a.Thermal); !strings.Contains(text, "travel") || !strings.Contains(text, "by hand") ||
+		strings.Contains(text, "budget") {
 		t.Errorf("outside its travel: %s", text)
 	}
 	if row.Res = hil.WrongMode; refusalText(&row, &a.Schema, a.Thermal) != "reset is not possible in mode trip" {

@@ -32,7 +32,8 @@ func notOff(r *hil.Row, s *hil.Schema) string {
 			}
 		}
 	}
-	return "the drive should be off, and is not as far as anybody can tell, or a load pulls the axis: " + strings.Join(parts, ", ") + ". Take the energy off at the rig"
+	return "the drive should be off, and is not as far as anybody can tell, or a load pulls the axis: " + strings.Join(parts,
+		", ") + ". Take the energy off at the rig"
 }
 
 // offNews is what the newest rows tell of the drives.

@@ -12,8 +12,9 @@ import (
 	"hilrig/hil/device"
 )
 
-// A stop and an emergency stop are answered with what is known of the drives some time later: where something tells that one is not off, the answer
-// is not ok, with the numbers; an order that stops nothing is answered at once. A core that falls silent meanwhile is not waited for.
+// A stop and an emergency stop are answered with what is known of the drives some time later: where something tells that one is not off,
+// the answer is not ok, with the numbers; an order that stops nothing is answered at once. A core that falls silent meanwhile is not waited
+// for.
 func TestStopIsConfirmed(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -88,7 +89,8 @@ func TestOutsideTellsConfirmations(t *testing.T) {
 		{[3]device.Confirmation{device.Confirmed, device.Unsent, device.NeverConfirms}, -1, 0, -1},
 		{[3]device.Confirmation{device.Confirmed, device.RefusedCommand, device.Confirmed}, -1, hil.FlagCommandRefused, 20},
 		{[3]device.Confirmation{device.UnansweredCommand, device.Confirmed, device.Confirmed}, -1, hil.FlagCommandLost, 10},
-		{[3]device.Confirmation{device.UnansweredCommand, device.Confirmed, device.RefusedCommand}, -1, hil.FlagCommandLost | hil.FlagCommandRefused, 30},
+		{[3]device.Confirmation{device.UnansweredCommand, device.Confirmed, device.RefusedCommand}, -1,
+			hil.FlagCommandLost | hil.FlagCommandRefused, 30},
 		{[3]device.Confirmation{device.RefusedCommand, device.Confirmed, device.Confirmed}, 7, hil.FlagLinkDown, 7},
 	} {
 		rig.said, rig.away = c.said, c.away

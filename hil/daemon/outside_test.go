@@ -20,8 +20,8 @@ func (r *setRig) AgeAt(i int) int                       { return 10 * (i + 1) }
 
 func (r *setRig) Flush() {}
 
-// The link is down in every tick in which a device is away, and in the one after it went and came; the device is named. Asking allocates nothing, in
-// a core that never collects.
+// The link is down in every tick in which a device is away, and in the one after it went and came; the device is named. Asking allocates
+// nothing, in a core that never collects.
 func TestOutsideNamesWhoIsAway(t *testing.T) {
 	rig := &setRig{away: -1}
 	o := &outside{rig: rig}

@@ -6,9 +6,9 @@ import (
 	"hilrig/hil"
 )
 
-// Orders on their way to the tick. Stop, hold and estop are states, a word each: no queue is full before them, pressing one twice is pressing
-// it once, and they stay until the tick has taken them. Every other order lies in the ring, and the tick takes it only if it was not
-// withdrawn: then it was answered, and never comes into force.
+// Orders on their way to the tick. Stop, hold and estop are states, a word each: no queue is full before them, pressing one twice is
+// pressing it once, and they stay until the tick has taken them. Every other order lies in the ring, and the tick takes it only if it was
+// not withdrawn: then it was answered, and never comes into force.
 
 // pressable are the orders with a word of their own, the strongest first.
 var pressable = [...]hil.Request{hil.ReqEstop, hil.ReqStop, hil.ReqHold}

@@ -17,7 +17,8 @@ import (
 func ticking(d *commands, publish func(*hil.Params), answer func(*hil.Row)) (end func()) {
 	sh := heapShared(1000, 1)
 	orders, posts := sh.orders.Reader(), sh.orders.Writer()
-	d.connect(&coreLink{post: func(o order) bool { return posts.Push(&o) }, publish: func(p *hil.Params) { publish(p); sh.words.Prepared.Store(p.Gen) }, words: sh.words})
+	d.connect(&coreLink{post: func(o order) bool { return posts.Push(&o) },
+		publish: func(p *hil.Params) { publish(p); sh.words.Prepared.Store(p.Gen) }, words: sh.words})
 	var stop atomic.Bool
 	done := make(chan struct{})
 	go func() {
@@ -129,7 +130,8 @@ func TestRefusedStaysRefused(t *testing.T) {
 		late  bool // may still be taken
 		says  string
 		after time.Duration
-	}{{"run", false, "withdrawn", 0}, {"arm", false, "withdrawn", 0}, {"reset", false, "withdrawn", 0}, {"stop", true, "the order stays", 0}, {"hold", true, "the order stays", 0}, {"estop", true, "the order stays", 0}} {
+	}{{"run", false, "withdrawn", 0}, {"arm", false, "withdrawn", 0}, {"reset", false, "withdrawn", 0}, {"stop", true, "the order stays", 0},
+		{"hold", true, "the order stays", 0}, {"estop", true, "the order stays", 0}} {
 		d := newCommands(testAssembly())
 		sh := heapShared(1000, 1)
 		w := sh.orders.Writer()

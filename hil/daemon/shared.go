@@ -108,8 +108,10 @@ func carve(mem []byte, rate float64, epoch uint16, create bool) (*shared, error)
 	w := (*words)(unsafe.Pointer(&mem[0]))
 	if create {
 		w.Magic, w.Epoch, w.RowSize, w.Capacity = magic, uint32(epoch), uint32(unsafe.Sizeof(hil.Row{})), uint32(rowRoom(rate))
-	} else if w.Magic != magic || w.RowSize != uint32(unsafe.Sizeof(hil.Row{})) || w.Capacity != uint32(rowRoom(rate)) || w.Epoch != uint32(epoch) {
-		return nil, fmt.Errorf("shared memory has another layout (magic %x, row %d B, %d rows, epoch %d): core and supervisor are not the same program", w.Magic, w.RowSize, w.Capacity, w.Epoch)
+	} else if w.Magic != magic || w.RowSize != uint32(unsafe.Sizeof(hil.Row{})) || w.Capacity != uint32(rowRoom(rate)) ||
+		w.Epoch != uint32(epoch) {
+		return nil, fmt.Errorf("shared memory has another layout (magic %x, row %d B, %d rows, epoch %d): core and supervisor are not the same "+
+			"program", w.Magic, w.RowSize, w.Capacity, w.Epoch)
 	}
 	s := &shared{words: w}
 	arena := ring.NewArena(mem[wordsRoom:])
@@ -130,7 +132,8 @@ func carve(mem []byte, rate float64, epoch uint16, create bool) (*shared, error)
 	if s.params, err = ring.AttachMailbox[hil.Params](part(ring.MailboxSize[hil.Params]()), create); err != nil {
 		return nil, fmt.Errorf("parameter mailbox: %w", err)
 	}
-	if s.link, err = ring.AttachMailbox[[device.MaxDevices]device.Stats](part(ring.MailboxSize[[device.MaxDevices]device.Stats]()), create); err != nil {
+	if s.link, err = ring.AttachMailbox[[device.MaxDevices]device.Stats](part(ring.MailboxSize[[device.MaxDevices]device.Stats]()),
+		create); err != nil {
 		return nil, fmt.Errorf("link mailbox: %w", err)
 	}
 	return s, nil

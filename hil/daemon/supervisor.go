@@ -27,12 +27,13 @@ type Options struct {
 	Reset         bool   // a person wants what the run before left latched to be reset
 	Sinks         []Sink
 	Emit          func(hil.Event)
-	PreviousRun   hil.Before                      // what the run before left
-	Latched       func()                          // something latched or was reset, for the next run: see LatchState; must not block; may be nil
-	Offered       func(p hil.Params, t int64)     // a parameter block goes to the tick; for the recording
-	InForce       func(p hil.Params, from string) // … is in force, and who asked for it
-	Row           func(*hil.Row)                  // sees every row in the pump, must not block
-	OnCoreUp      func(pid int, fifo bool)        // a core has begun to tick; may be nil
+	PreviousRun   hil.Before // what the run before left
+	// something latched or was reset, for the next run: see LatchState; must not block; may be nil
+	Latched  func()
+	Offered  func(p hil.Params, t int64)     // a parameter block goes to the tick; for the recording
+	InForce  func(p hil.Params, from string) // … is in force, and who asked for it
+	Row      func(*hil.Row)                  // sees every row in the pump, must not block
+	OnCoreUp func(pid int, fifo bool)        // a core has begun to tick; may be nil
 }
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
@@ -70,7 +71,8 @@ var (
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), corePorts: device.NewKept(), handOver: newHandOver(a, o.PreviousRun)}
-	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, thermal: a.Thermal, levels: newLevelEvents(&a.Schema), feeds: newFeedForwardEvents(&a.Schema)}
+	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, thermal: a.Thermal, levels: newLevelEvents(&a.Schema),
+		feeds: newFeedForwardEvents(&a.Schema)}
 	s.commands.offered = func(p hil.Params) {
 		if o.Offered != nil {
 			o.Offered(p, rt.Now())

@@ -176,7 +176,8 @@ func (w *rowEvents) row(r *hil.Row) {
 	}
 	if r.Flags&hil.FlagLatched != 0 {
 		w.tripped, w.cause = r.CauseText(w.schema), r.Cause
-		w.event(r, "error", "LATCHED", fmt.Sprintf("mode %s (%s): the core or the run before ended so. Find out why, then reset", r.Mode, w.tripped))
+		w.event(r, "error", "LATCHED", fmt.Sprintf("mode %s (%s): the core or the run before ended so. Find out why, then reset", r.Mode,
+			w.tripped))
 		w.hasMode, w.mode = true, r.Mode
 	}
 	w.repeats(r)
@@ -271,7 +272,8 @@ func (w *rowEvents) repeats(r *hil.Row) {
 		w.event(r, "error", "NOT_OFF", text)
 	}
 	if text := w.sickHolds.due(r.T); text != "" {
-		w.event(r, "warn", "CHATTER", "from RUN to HOLD and back, "+text+". The sensor is blind again and again: its wiring, its rate. More than guard.hold_time of it within a second trips")
+		w.event(r, "warn", "CHATTER", "from RUN to HOLD and back, "+text+". The sensor is blind again and again: its wiring, its rate. More "+
+			"than guard.hold_time of it within a second trips")
 	}
 }
 
@@ -284,7 +286,8 @@ func (w *rowEvents) samples(r *hil.Row) {
 		w.rejectedTicks++
 	}
 	if w.rejectedTicks > 0 && r.T-w.refusedFrom > 1e9 {
-		w.event(r, "warn", "SAMPLES", fmt.Sprintf("%d samples in 1 s were not taken: position or current out of range, of no believable time, or nothing that this axis can do", w.rejectedTicks))
+		w.event(r, "warn", "SAMPLES", fmt.Sprintf("%d samples in 1 s were not taken: position or current out of range, of no believable time, "+
+			"or nothing that this axis can do", w.rejectedTicks))
 		w.rejectedTicks = 0
 	}
 	if r.Flags&hil.FlagJump != 0 {

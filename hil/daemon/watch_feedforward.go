@@ -34,9 +34,12 @@ func (e *feedForwardEvents) row(w *rowEvents, r *hil.Row) {
 		e.reported = false
 	case !e.reported && math.Abs(left) > muchLeft:
 		e.reported = true
-		w.event(r, "warn", "FEEDFORWARD", fmt.Sprintf("%s: the feedback adds %+.2f times the effort that the mechanism feeds forward, limit ±%g (0: the mechanism is right; below −1: a sign is wrong): check gravity, masses and directions of the section mechanism", e.axis, left, muchLeft))
+		w.event(r, "warn", "FEEDFORWARD", fmt.Sprintf("%s: the feedback adds %+.2f times the effort that the mechanism feeds forward, limit "+
+			"±%g (0: the mechanism is right; below −1: a sign is wrong): check gravity, masses and directions of the section mechanism", e.axis,
+			left, muchLeft))
 	case e.reported && math.Abs(left) < littleLeft:
 		e.reported = false
-		w.event(r, "info", "FEEDFORWARD", fmt.Sprintf("%s: the mechanism fits: the feedback adds %+.2f times what it feeds forward", e.axis, left))
+		w.event(r, "info", "FEEDFORWARD", fmt.Sprintf("%s: the mechanism fits: the feedback adds %+.2f times what it feeds forward", e.axis,
+			left))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"hilrig/hil"
 )
 
-// What a feed-forward leaves to the feedback is told once when it is more than half, to either side, and again when it fits; each axis for itself,
-// and not while nothing is driven.
+// What a feed-forward leaves to the feedback is told once when it is more than half, to either side, and again when it fits; each axis for
+// itself, and not while nothing is driven.
 func TestFeedForwardEvents(t *testing.T) {
 	schema := hil.Schema{Rate: 1000}
 	for _, name := range []string{"shoulder", "elbow"} {

@@ -42,7 +42,8 @@ func (e *levelEvents) row(w *rowEvents, r *hil.Row) {
 			level = "warn"
 			what += ", which is cheaper"
 		}
-		text := fmt.Sprintf("%s goes on %s: its step before took %.0f µs, its share of the period is %.0f µs", e.model, what, 1e6*e.took, 1e6*e.room)
+		text := fmt.Sprintf("%s goes on %s: its step before took %.0f µs, its share of the period is %.0f µs", e.model, what, 1e6*e.took,
+			1e6*e.room)
 		if e.changes > 1 {
 			text += fmt.Sprintf("; %d changes in between", e.changes-1)
 		}

@@ -32,7 +32,8 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		reply(http.StatusForbidden, "commands need the header X-Hil: 1")
 		return
 	case !hil.IsCommand(name):
-		reply(http.StatusBadRequest, "unknown command %q, want arm, run, hold, stop, reset, estop, set, adopt, %s", name, strings.Join(hil.FitCommands, ", "))
+		reply(http.StatusBadRequest, "unknown command %q, want arm, run, hold, stop, reset, estop, set, adopt, %s", name,
+			strings.Join(hil.FitCommands, ", "))
 		return
 	case s.opt.Command == nil:
 		reply(http.StatusForbidden, "this page only shows; it has no way to command the rig")

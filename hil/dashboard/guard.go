@@ -34,7 +34,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
 		h.Set("Cache-Control", "no-cache")
 		if !s.ownHost(r.Host) {
-			http.Error(w, "this server is not called "+hostName(r.Host)+"; add the name to the hosts of the page, or use localhost or the IP address",
+			http.Error(w, "this server is not called "+hostName(r.Host)+"; add the name to the hosts of the page, or use localhost or the IP "+
+				"address",
 				http.StatusForbidden)
 			return
 		}
@@ -56,7 +57,8 @@ func stops(r *http.Request) bool {
 }
 
 // contentPolicy lets the page load its own files and open its own WebSocket.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action " +
+	"'none'; " +
 	"frame-ancestors 'none'; connect-src 'self'"
 
 // policyFor adds the WebSocket of this very host: not every browser counts ws: as 'self'. ownHost has vouched for the name

@@ -51,7 +51,8 @@ func TestIdentificationPanel(t *testing.T) {
 	}
 	text := func(id string) string { return clean(p.text("ident-" + id)) }
 	able := func() string {
-		return eval[string](p, "['start', 'cancel', 'accept', 'rollback'].filter((n) => !document.getElementById('ident-' + n).disabled).join(' ')")
+		return eval[string](p, "['start', 'cancel', 'accept', 'rollback'].filter((n) => !document.getElementById('ident-' + "+
+			"n).disabled).join(' ')")
 	}
 
 	// nothing ran yet: no numbers
@@ -66,7 +67,10 @@ func TestIdentificationPanel(t *testing.T) {
 		t.Errorf("before anything ran one may %q", got)
 	}
 	places := func() string {
-		return eval[string](p, "[...document.querySelectorAll('.identification button, .choose select, .choose input')].filter((e) => e.checkVisibility()).map((e) => { const b = e.getBoundingClientRect(), top = document.getElementById('identification').getBoundingClientRect().y; return [e.id, b.x, b.y - top, b.width, b.height].join(' '); }).join('\\n')")
+		return eval[string](p, "[...document.querySelectorAll('.identification button, .choose select, .choose input')].filter((e) => "+
+			"e.checkVisibility()).map((e) => { const b = e.getBoundingClientRect(), top = "+
+			"document.getElementById('identification').getBoundingClientRect().y; return [e.id, b.x, b.y - top, b.width, b.height].join(' '); "+
+			"}).join('\\n')")
 	}
 	was := places()
 
@@ -103,8 +107,11 @@ func TestIdentificationPanel(t *testing.T) {
 	// one that may: beside what is in force
 	tell(identDone, identResult("r2", 0.0199, true, ""))
 	p.until("!document.getElementById('ident-accept').disabled")
-	rows := clean(eval[string](p, "[...document.querySelectorAll('#ident-rows tr')].map((e) => [...e.children].map((c) => [...c.childNodes].filter((n) => !n.className?.includes('narrow')).map((n) => n.textContent).join(' ')).join(' | ')).join('; ')"))
-	for _, want := range []string{"Fc well determined | 24.00 | 19.90 ± 0.20 | 19.70 … 20.10 | mN·m", "sigma0 not determined | – | 11.20 | – | N·m/rad", "J well determined | 200.0 | 239.0 ± 2.0 | 237.0 … 241.0 | ×10⁻⁶ kg·m²", "vd | – | 0.000 | – | rad/s"} {
+	rows := clean(eval[string](p, "[...document.querySelectorAll('#ident-rows tr')].map((e) => [...e.children].map((c) => "+
+		"[...c.childNodes].filter((n) => !n.className?.includes('narrow')).map((n) => n.textContent).join(' ')).join(' | ')).join('; ')"))
+	for _, want := range []string{"Fc well determined | 24.00 | 19.90 ± 0.20 | 19.70 … 20.10 | mN·m",
+		"sigma0 not determined | – | 11.20 | – | N·m/rad", "J well determined | 200.0 | 239.0 ± 2.0 | 237.0 … 241.0 | ×10⁻⁶ kg·m²",
+		"vd | – | 0.000 | – | rad/s"} {
 		if !strings.Contains(rows, want) {
 			t.Errorf("rows lack %q: %s", want, rows)
 		}

@@ -38,7 +38,8 @@ func listen(addr string) (open []net.Listener, shown string, err error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, "", fmt.Errorf("dashboard: ports %d to %d on %s are all in use; set web.listen to a free one: %w", first, port-1, host, err)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, "", fmt.Errorf("dashboard: no permission to listen on port %d; ports below 1024 need root, set web.listen to localhost:8080: %w", port, err)
+		return nil, "", fmt.Errorf("dashboard: no permission to listen on port %d; ports below 1024 need root, set web.listen to "+
+			"localhost:8080: %w", port, err)
 	}
 	return nil, "", fmt.Errorf("dashboard: listen on %s: %w", addr, err)
 }

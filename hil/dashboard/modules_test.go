@@ -97,7 +97,8 @@ func TestModules(t *testing.T) {
 	t.Run("bounded", func(t *testing.T) {
 		got := await[[]float64](p, fill+`let still; for (let k = 0; k < 40; k++) { rows.push(make(1 + 1000 * k, 1000, (i) => i)); if (k === 20) still = rows.still(); }
 			return [rows.n, rows.size, rows.newest('a'), rows.first, still.newest('a'), still.last];`)
-		if got[0] > 25000 || got[0] < 20000 || got[1] != 25000 || got[2] != 40000 || got[3] > 20 || got[4] != 21000 || math.Abs(got[5]-20.999) > 1e-6 {
+		if got[0] > 25000 || got[0] < 20000 || got[1] != 25000 || got[2] != 40000 || got[3] > 20 || got[4] != 21000 ||
+			math.Abs(got[5]-20.999) > 1e-6 {
 			t.Errorf("rows, size, newest, first s, still newest, still last s: %v", got)
 		}
 	})

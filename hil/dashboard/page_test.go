@@ -66,7 +66,8 @@ func browser(t *testing.T) context.Context {
 		}
 		opts := append(chromedp.DefaultExecAllocatorOptions[:],
 			chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir), chromedp.WindowSize(1440, 900),
-			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+			chromedp.Flag("disable-background-networking", true))
 		actx, cancelA := chromedp.NewExecAllocator(context.Background(), opts...)
 		ctx, cancel := chromedp.NewContext(actx)
 		c.ctx, c.err, c.stop = ctx, chromedp.Do(ctx), []func(){func() { os.RemoveAll(dir) }, cancelA, cancel}
@@ -236,7 +237,8 @@ func TestPage(t *testing.T) {
 	}
 
 	// dragging zooms all traces, double-click gives the window back
-	box := eval[[]float64](p, "(() => { const b = document.querySelector('#plots figure:nth-child(2) .u-over').getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()")
+	box := eval[[]float64](p, "(() => { const b = document.querySelector('#plots figure:nth-child(2) .u-over').getBoundingClientRect(); "+
+		"return [b.x, b.y, b.width, b.height]; })()")
 	y := box[1] + box[3]/2
 	p.do(
 		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0]+0.5*box[2], y),
@@ -302,15 +304,18 @@ func TestPageOfModels(t *testing.T) {
 	}
 	p.until("/busy/.test(document.querySelector('[data-model=brushes]').innerText)")
 	brushes := card("brushes")
-	for _, want := range []string{"brush of a motor", "8.8 % of 15 % of the period", "tilt −4.00 mrad", "force 2.49 N", "substeps 50", "room 133", "loss 0.031"} {
+	for _, want := range []string{"brush of a motor", "8.8 % of 15 % of the period", "tilt −4.00 mrad", "force 2.49 N", "substeps 50",
+		"room 133", "loss 0.031"} {
 		if !strings.Contains(brushes, want) {
 			t.Errorf("the card of the brushes lacks %q: %s", want, brushes)
 		}
 	}
-	if laws := card("laws"); !strings.Contains(laws, "level 1") || !strings.Contains(laws, "best −1") || !strings.Contains(laws, "16 % of 15 %") {
+	if laws := card("laws"); !strings.Contains(laws, "level 1") || !strings.Contains(laws, "best −1") ||
+		!strings.Contains(laws, "16 % of 15 %") {
 		t.Errorf("the card of the laws: %s", laws)
 	}
-	if eval[bool](p, "[...document.querySelectorAll('.model .tag')].some((e) => e.checkVisibility() !== (e.closest('[data-model]').dataset.model === 'laws'))") {
+	if eval[bool](p, "[...document.querySelectorAll('.model .tag')].some((e) => e.checkVisibility() !== "+
+		"(e.closest('[data-model]').dataset.model === 'laws'))") {
 		t.Error("a level is shown of a model that does its steps in full, or not of one that does not")
 	}
 	// over its share, and out of range
@@ -328,10 +333,12 @@ func TestPageOfModels(t *testing.T) {
 	}
 	// a press on a name draws the signal
 	eval[any](p, "[...document.querySelectorAll('[data-model=brushes] .name')].find((b) => b.textContent === 'torque').click()")
-	if got := eval[[]string](p, "[...document.querySelectorAll('#plots select')].map((s) => s.value)"); got[0] != "brushes.torque" || got[1] != "drive.motor.temperature" {
+	if got := eval[[]string](p, "[...document.querySelectorAll('#plots select')].map((s) => s.value)"); got[0] != "brushes.torque" ||
+		got[1] != "drive.motor.temperature" {
 		t.Errorf("the free figure draws %v", got)
 	}
-	if text := eval[string](p, "document.body.innerText"); strings.Contains(text, "recursive") || strings.Contains(text, "no estimate yet") || strings.Contains(strings.ToLower(text), "estimated parameters") {
+	if text := eval[string](p, "document.body.innerText"); strings.Contains(text, "recursive") || strings.Contains(text, "no estimate yet") ||
+		strings.Contains(strings.ToLower(text), "estimated parameters") {
 		t.Errorf("the page speaks of an estimate that nobody makes: %s", text)
 	}
 	shoot(p, "models")
@@ -345,7 +352,8 @@ func TestPageOfAxes(t *testing.T) {
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
 	p.until("window.hil && hil.counters.batches > 5")
-	if got := eval[[]string](p, "[...document.querySelectorAll('#plots .first h2')].map((e) => e.textContent)"); len(got) != 2 || got[0] != "shaft: Position" || got[1] != "stage: Position" {
+	if got := eval[[]string](p, "[...document.querySelectorAll('#plots .first h2')].map((e) => e.textContent)"); len(got) != 2 ||
+		got[0] != "shaft: Position" || got[1] != "stage: Position" {
 		t.Errorf("rows begin with %v", got)
 	}
 	left := eval[[]float64](p, "[...document.querySelectorAll('#plots .first')].map((e) => e.getBoundingClientRect().x)")
@@ -354,8 +362,10 @@ func TestPageOfAxes(t *testing.T) {
 	}
 	// estimates stand beside the model and the truth of their own axis, in its units
 	p.until("document.querySelectorAll('#params tr').length === 8 && hil.curveSamples() > 1000")
-	rows := clean(eval[string](p, "[...document.querySelectorAll('#params tr')].map((e) => [...e.children].map((c) => c.textContent).join(' ')).join('; ')"))
-	for _, want := range []string{`shaft J inertia \S+ ± \S+ 200\.?\d* 240\.?\d* ×10⁻⁶ kg·m²`, `stage M mass \S+ ± \S+ 77\.?\d* 24\.?\d* ×10⁻⁶ kg(;|$)`, `stage Fc Coulomb \S+ ± \S+ 3\.?\d* 2\.?\d* mN(;|$)`} {
+	rows := clean(eval[string](p, "[...document.querySelectorAll('#params tr')].map((e) => [...e.children].map((c) => c.textContent).join(' "+
+		"')).join('; ')"))
+	for _, want := range []string{`shaft J inertia \S+ ± \S+ 200\.?\d* 240\.?\d* ×10⁻⁶ kg·m²`,
+		`stage M mass \S+ ± \S+ 77\.?\d* 24\.?\d* ×10⁻⁶ kg(;|$)`, `stage Fc Coulomb \S+ ± \S+ 3\.?\d* 2\.?\d* mN(;|$)`} {
 		if !regexp.MustCompile(want).MatchString(rows) {
 			t.Errorf("rows of estimates lack %q: %s", want, rows)
 		}
@@ -381,7 +391,8 @@ func TestPageReconnects(t *testing.T) {
 	p.do(chromedp.Navigate(r.url))
 	p.until("window.hil && hil.link() === 'live' && hil.counters.batches > 5 && hil.counters.estimates >= 2")
 	// before the first window there is no estimate: neither in the table nor in the traces, whose rows hold zeros
-	eval[any](p, "(() => { const s = document.querySelector('#plots select'); s.value = 'shaft.rls.J'; s.dispatchEvent(new Event('change')); })()")
+	eval[any](p, "(() => { const s = document.querySelector('#plots select'); s.value = 'shaft.rls.J'; s.dispatchEvent(new "+
+		"Event('change')); })()")
 	p.until("hil.rows.columns.get('shaft.rls.J')")
 	const estimated = `[...document.querySelectorAll('#params td:nth-child(2)'), document.querySelector('#plots figure:last-child .trace b')].map((e) => e.textContent).join(' ')`
 	if got := eval[string](p, estimated); got != "– – – – –" {
@@ -399,7 +410,8 @@ func TestPageReconnects(t *testing.T) {
 	const stop = "document.getElementById('cmd-stop').getBoundingClientRect().toJSON().y"
 	before := eval[float64](p, stop)
 	r.with(func() { r.mode, r.cause = hil.Trip, hil.CauseStale })
-	p.until("hil.mode() === 'trip' && !document.getElementById('why').hidden && document.getElementById('cause').textContent === 'stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s'")
+	p.until("hil.mode() === 'trip' && !document.getElementById('why').hidden && document.getElementById('cause').textContent === 'stale " +
+		"sensor drive.motor.angle: 0.0214 s, limit 0.02 s'")
 	if now := eval[float64](p, stop); now != before {
 		t.Errorf("the trip moved the button Stop from %g to %g", before, now)
 	}

@@ -20,7 +20,8 @@ func TestPanicOfAHandlerIsTold(t *testing.T) {
 		s.guard(h).ServeHTTP(httptest.NewRecorder(), r)
 		return nil
 	}
-	if v := get(func(http.ResponseWriter, *http.Request) { panic("a slip") }); v != nil || len(told) != 1 || !strings.Contains(told[0], "a slip at hil/dashboard/panic_test.go:") {
+	if v := get(func(http.ResponseWriter, *http.Request) { panic("a slip") }); v != nil || len(told) != 1 ||
+		!strings.Contains(told[0], "a slip at hil/dashboard/panic_test.go:") {
 		t.Errorf("%v, told %q", v, told)
 	}
 	if v := get(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }); v != http.ErrAbortHandler || len(told) != 1 {

@@ -30,9 +30,11 @@ var (
 	axes = map[string]dashboard.Axis{
 		"shaft": {
 			Name: "shaft", Model: map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
-			Curve: stribeckCurve(0.024, 0.034, 1.0, 0.9e-3, 0), TruthCurve: stribeckCurve(truth["Fc"], truth["Fs"], truth["vs"], truth["sigma2"], truth["offset"]),
+			Curve: stribeckCurve(0.024, 0.034, 1.0, 0.9e-3, 0), TruthCurve: stribeckCurve(truth["Fc"], truth["Fs"], truth["vs"], truth["sigma2"],
+				truth["offset"]),
 		},
-		"stage": {Name: "stage", Model: map[string]float64{"M": 77e-6, "Fc": 0.003}, Truth: map[string]float64{"M": 24e-6, "Fc": 0.002}, Curve: [][2]float64{{-1, -0.003}, {-1e-3, -0.003}, {1e-3, 0.003}, {1, 0.003}}},
+		"stage": {Name: "stage", Model: map[string]float64{"M": 77e-6, "Fc": 0.003}, Truth: map[string]float64{"M": 24e-6, "Fc": 0.002},
+			Curve: [][2]float64{{-1, -0.003}, {-1e-3, -0.003}, {1e-3, 0.003}, {1, 0.003}}},
 	}
 	truth = map[string]float64{"J": 2.4e-4, "Fc": 0.020, "Fs": 0.031, "vs": 0.8, "sigma2": 1.1e-3, "offset": 0.001}
 )
@@ -78,13 +80,18 @@ func schema() hil.Schema {
 	return hil.Schema{
 		Rig: "bench", Rate: 1000,
 		Owners: []hil.Owner{{Name: "drive", Kind: hil.DeviceOwner}, {Name: x, Kind: hil.AxisOwner}},
-		Meas: of("drive", ch{"motor.angle", "rad", x, hil.RolePosition}, ch{"motor.current", "A", x, hil.RoleCurrent}, ch{"motor.temperature", "degC", "", hil.RoleTemperature},
+		Meas: of("drive", ch{"motor.angle", "rad", x, hil.RolePosition}, ch{"motor.current", "A", x, hil.RoleCurrent},
+			ch{"motor.temperature", "degC", "", hil.RoleTemperature},
 			ch{"status", "", "", hil.RoleStatus}, ch{"age", "s", "", hil.RoleAge}),
-		Est: of(x, ch{"est.position", "rad", x, hil.RolePosition}, ch{"est.velocity", "rad/s", x, hil.RoleVelocity}, ch{"est.current", "A", x, hil.RoleCurrent}, ch{"est.friction", "N·m", x, hil.RoleFriction},
-			ch{"rls.J", "kg·m²", x, hil.RoleParameter}, ch{"rls.Fv", "N·m·s/rad", x, hil.RoleParameter}, ch{"rls.Fc", "N·m", x, hil.RoleParameter}, ch{"rls.offset", "N·m", x, hil.RoleParameter},
-			ch{"rls.J_se", "kg·m²", x, hil.RoleStdErr}, ch{"rls.Fv_se", "N·m·s/rad", x, hil.RoleStdErr}, ch{"rls.Fc_se", "N·m", x, hil.RoleStdErr}, ch{"rls.offset_se", "N·m", x, hil.RoleStdErr},
+		Est: of(x, ch{"est.position", "rad", x, hil.RolePosition}, ch{"est.velocity", "rad/s", x, hil.RoleVelocity},
+			ch{"est.current", "A", x, hil.RoleCurrent}, ch{"est.friction", "N·m", x, hil.RoleFriction},
+			ch{"rls.J", "kg·m²", x, hil.RoleParameter}, ch{"rls.Fv", "N·m·s/rad", x, hil.RoleParameter}, ch{"rls.Fc", "N·m", x, hil.RoleParameter},
+			ch{"rls.offset", "N·m", x, hil.RoleParameter},
+			ch{"rls.J_se", "kg·m²", x, hil.RoleStdErr}, ch{"rls.Fv_se", "N·m·s/rad", x, hil.RoleStdErr}, ch{"rls.Fc_se", "N·m", x, hil.RoleStdErr},
+			ch{"rls.offset_se", "N·m", x, hil.RoleStdErr},
 			ch{"rls.windows", "", x, hil.RoleCount}, ch{"rls.cond", "", x, hil.RolePlain}),
-		Model: of(x, ch{"ref.position", "rad", x, hil.RolePosition}, ch{"ref.velocity", "rad/s", x, hil.RoleVelocity}, ch{"ref.acceleration", "rad/s²", x, hil.RoleAcceleration},
+		Model: of(x, ch{"ref.position", "rad", x, hil.RolePosition}, ch{"ref.velocity", "rad/s", x, hil.RoleVelocity},
+			ch{"ref.acceleration", "rad/s²", x, hil.RoleAcceleration},
 			ch{"ctl.error", "rad", x, hil.RoleError}, ch{"ctl.effort", "N·m", x, hil.RoleCommand}, ch{"comp.friction", "N·m", x, hil.RoleEffort},
 			ch{"model.friction", "N·m", x, hil.RoleFriction}, ch{"model.bristle", "rad", x, hil.RolePlain}, ch{"heat", "", x, hil.RoleHeat}),
 		Cmd: of("drive", ch{"voltage", "V", x, hil.RoleCommand}, ch{"enable", "", "", hil.RolePlain}),
@@ -134,7 +141,8 @@ func withStage(s *hil.Schema) {
 // withModels puts two models beside the rig, two more measurements with a range on its device, and switches the recursive least squares
 // off.
 func withModels(s *hil.Schema) {
-	s.Owners = append(s.Owners, hil.Owner{Name: "brushes", Kind: hil.ModelOwner, Title: "brush of a motor"}, hil.Owner{Name: "laws", Kind: hil.ModelOwner, Title: "rival friction laws"})
+	s.Owners = append(s.Owners, hil.Owner{Name: "brushes", Kind: hil.ModelOwner, Title: "brush of a motor"},
+		hil.Owner{Name: "laws", Kind: hil.ModelOwner, Title: "rival friction laws"})
 	s.Meas[2].Range = [2]float64{-40, 150}
 	more := hil.Of("drive", engine.Signal{Name: "bus", Unit: "V"}, engine.Signal{Name: "pressure", Unit: "Pa"}, engine.Signal{Name: "counter"})
 	more[0].Range, more[1].Range = [2]float64{0, 48}, [2]float64{0, 1e5}
@@ -148,8 +156,10 @@ func withModels(s *hil.Schema) {
 		}
 		s.Model = append(s.Model, of...)
 	}
-	model("brushes", 150e-6, engine.Signal{Name: "tilt", Unit: "rad"}, engine.Signal{Name: "force", Unit: "N"}, engine.Signal{Name: "torque", Unit: "N·m"}, engine.Signal{Name: "drop", Unit: "V"},
-		engine.Signal{Name: "loss"}, engine.Signal{Name: "unverified"}, engine.Signal{Name: "sparking", Unit: "A"}, engine.Signal{Name: "substeps"}, engine.Signal{Name: "room"})
+	model("brushes", 150e-6, engine.Signal{Name: "tilt", Unit: "rad"}, engine.Signal{Name: "force", Unit: "N"},
+		engine.Signal{Name: "torque", Unit: "N·m"}, engine.Signal{Name: "drop", Unit: "V"},
+		engine.Signal{Name: "loss"}, engine.Signal{Name: "unverified"}, engine.Signal{Name: "sparking", Unit: "A"},
+		engine.Signal{Name: "substeps"}, engine.Signal{Name: "room"})
 	model("laws", 150e-6, engine.Signal{Name: "lugre", Unit: "N·m"}, engine.Signal{Name: "best"})
 }
 
@@ -161,7 +171,8 @@ func newRig(t *testing.T, edit ...func(*hil.Schema)) *rig {
 		e(&s)
 	}
 	r := &rig{mode: hil.Ready, rng: rand.New(rand.NewPCG(1, 2)), metrics: sink.NewMetrics(sink.MetricsOptions{Schema: &s})}
-	r.info = hil.Info{Version: "v0.0.0-test", ConfigHash: "0123abcd", Schema: s, Start: time.Now(), Mono: 0, Note: "no real-time priority in this test"}
+	r.info = hil.Info{Version: "v0.0.0-test", ConfigHash: "0123abcd", Schema: s, Start: time.Now(), Mono: 0,
+		Note: "no real-time priority in this test"}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
@@ -186,7 +197,8 @@ func newRig(t *testing.T, edit ...func(*hil.Schema)) *rig {
 	opt.State = func() (body []byte) {
 		r.with(func() {
 			if r.made > 0 {
-				body = fmt.Appendf(nil, `{"timestamp":%.6f,"seq":%d,"mode":"%s"}`, float64(r.info.Start.UnixMicro())/1e6+float64(r.made)*1e-3, r.made, r.mode)
+				body = fmt.Appendf(nil, `{"timestamp":%.6f,"seq":%d,"mode":"%s"}`, float64(r.info.Start.UnixMicro())/1e6+float64(r.made)*1e-3, r.made,
+					r.mode)
 			}
 		})
 		return body
@@ -339,14 +351,22 @@ func (r *rig) next() hil.Row {
 		row.Flags |= hil.FlagUnexcited
 	}
 	values := map[string]float64{
-		"drive.motor.angle": math.Round((pos+1e-4*noise())/9.6e-5) * 9.6e-5, "drive.motor.current": torque/0.05 + 0.004*noise(), "drive.motor.temperature": 24 + 3*(1-math.Exp(-r.phase/60)),
-		"drive.age": 4e-4 + 1e-4*r.rng.Float64(), "shaft.est.position": pos, "shaft.est.velocity": vel + 0.01*noise(), "shaft.est.current": torque / 0.05, "shaft.est.friction": f + 6e-4*noise(),
-		"shaft.rls.J": truth["J"] * settle, "shaft.rls.Fv": truth["sigma2"] * settle, "shaft.rls.Fc": truth["Fc"] * (2 - settle), "shaft.rls.offset": 0.001 + 4e-4*left,
-		"shaft.rls.J_se": 1e-5 * left, "shaft.rls.Fv_se": 4e-5 * left, "shaft.rls.Fc_se": 2e-4 * left, "shaft.rls.offset_se": 3e-4 * left, "shaft.rls.windows": math.Floor(10 * r.phase), "shaft.rls.cond": 12.4,
-		"shaft.ref.position": pos + 0.002*math.Sin(9*r.phase), "shaft.ref.velocity": vel, "shaft.ref.acceleration": acc, "shaft.ctl.error": 0.002*math.Sin(9*r.phase) + 1e-4*noise(), "shaft.ctl.effort": torque,
-		"drive.bus": 24 + 0.1*noise(), "drive.pressure": 1.2e5, "brushes.busy": 88e-6 + 3e-6*noise(), "brushes.tilt": -4e-3, "brushes.force": 2.49, "brushes.torque": 0.011, "brushes.drop": 0.61,
-		"brushes.loss": 0.031, "brushes.substeps": 50, "brushes.room": 133, "brushes.sparking": 0.42, "laws.busy": 160e-6, "laws.level": 1, "laws.lugre": 1.3e-3, "laws.best": -1,
-		"shaft.comp.friction": 0.9 * model, "shaft.model.friction": model, "shaft.model.bristle": math.NaN(), "shaft.heat": 0.1, "drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
+		"drive.motor.angle": math.Round((pos+1e-4*noise())/9.6e-5) * 9.6e-5, "drive.motor.current": torque/0.05 + 0.004*noise(),
+		"drive.motor.temperature": 24 + 3*(1-math.Exp(-r.phase/60)),
+		"drive.age":               4e-4 + 1e-4*r.rng.Float64(), "shaft.est.position": pos, "shaft.est.velocity": vel + 0.01*noise(),
+		"shaft.est.current": torque / 0.05, "shaft.est.friction": f + 6e-4*noise(),
+		"shaft.rls.J": truth["J"] * settle, "shaft.rls.Fv": truth["sigma2"] * settle, "shaft.rls.Fc": truth["Fc"] * (2 - settle),
+		"shaft.rls.offset": 0.001 + 4e-4*left,
+		"shaft.rls.J_se":   1e-5 * left, "shaft.rls.Fv_se": 4e-5 * left, "shaft.rls.Fc_se": 2e-4 * left, "shaft.rls.offset_se": 3e-4 * left,
+		"shaft.rls.windows": math.Floor(10 * r.phase), "shaft.rls.cond": 12.4,
+		"shaft.ref.position": pos + 0.002*math.Sin(9*r.phase), "shaft.ref.velocity": vel, "shaft.ref.acceleration": acc,
+		"shaft.ctl.error": 0.002*math.Sin(9*r.phase) + 1e-4*noise(), "shaft.ctl.effort": torque,
+		"drive.bus": 24 + 0.1*noise(), "drive.pressure": 1.2e5, "brushes.busy": 88e-6 + 3e-6*noise(), "brushes.tilt": -4e-3,
+		"brushes.force": 2.49, "brushes.torque": 0.011, "brushes.drop": 0.61,
+		"brushes.loss": 0.031, "brushes.substeps": 50, "brushes.room": 133, "brushes.sparking": 0.42, "laws.busy": 160e-6, "laws.level": 1,
+		"laws.lugre": 1.3e-3, "laws.best": -1,
+		"shaft.comp.friction": 0.9 * model, "shaft.model.friction": model, "shaft.model.bristle": math.NaN(), "shaft.heat": 0.1,
+		"drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
 	}
 	for i, s := range r.info.Schema.Signals() {
 		if strings.Contains(s.Name, ".rls.") && r.phase == 0 {
@@ -383,7 +403,8 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 			return hil.Reply{ID: c.ID, Error: r.refuse}
 		}
 		r.inForce.Sets[0].Encode(&axis.Set{Law: "lugre",
-			Params: map[string]float64{"sigma0": 11.2, "sigma1": 0.02, "sigma2": 0.0011, "Fc": 0.0199, "Fs": 0.0305, "vs": 0.81, "vd": 0, "offset": 0, "N0": 0}, Motor: map[string]float64{"J": 2.39e-4}})
+			Params: map[string]float64{"sigma0": 11.2, "sigma1": 0.02, "sigma2": 0.0011, "Fc": 0.0199, "Fs": 0.0305, "vs": 0.81, "vd": 0,
+				"offset": 0, "N0": 0}, Motor: map[string]float64{"J": 2.39e-4}})
 	case "rollback":
 		r.inForce.Sets[0].Encode(nil)
 	}
@@ -392,14 +413,16 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 		return hil.Reply{ID: c.ID, OK: true}
 	}
 	to, ok := map[string]hil.Mode{
-		"ready arm": hil.Armed, "armed run": hil.Run, "hold run": hil.Run, "run hold": hil.Hold, "trip reset": hil.Ready, "estop reset": hil.Ready,
+		"ready arm": hil.Armed, "armed run": hil.Run, "hold run": hil.Run, "run hold": hil.Hold, "trip reset": hil.Ready,
+		"estop reset":             hil.Ready,
 		r.mode.String() + " stop": hil.Ready, r.mode.String() + " estop": hil.Estop,
 	}[r.mode.String()+" "+c.Name]
 	if !ok {
 		return hil.Reply{ID: c.ID, Error: fmt.Sprintf("%s is not possible in %s", c.Name, r.mode)}
 	}
 	if to != r.mode {
-		r.stream.Event(hil.Event{Time: time.Now(), Seq: r.made, Level: "info", Code: "MODE", Text: fmt.Sprintf("mode %s → %s (command)", r.mode, to)})
+		r.stream.Event(hil.Event{Time: time.Now(), Seq: r.made, Level: "info", Code: "MODE",
+			Text: fmt.Sprintf("mode %s → %s (command)", r.mode, to)})
 	}
 	r.mode = to
 	return hil.Reply{ID: c.ID, OK: true}

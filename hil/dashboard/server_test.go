@@ -87,8 +87,10 @@ func TestCommandRights(t *testing.T) {
 		{"stop from a page on another port", "stop", here, with("Origin", "http://localhost:9999"), true, ``, 403, false, "another site"},
 		{"stop from a sandboxed page", "stop", here, with("Origin", "null"), true, ``, 403, false, "another site"},
 		{"stop from our page", "stop", here, with("Origin", "http://localhost:8080"), true, ``, 200, true, `"ok":true`},
-		{"a name pointed at us", "stop", here, map[string]string{"X-Hil": "1", "Host": "evil.example:8080", "Origin": "http://evil.example:8080"}, true, ``, 403, false, "not called evil.example"},
-		{"a name we were given", "arm", here, map[string]string{"X-Hil": "1", "Host": "bench.lab:8080", "Origin": "http://bench.lab:8080"}, true, ``, 200, true, `"ok":true`},
+		{"a name pointed at us", "stop", here, map[string]string{"X-Hil": "1", "Host": "evil.example:8080",
+			"Origin": "http://evil.example:8080"}, true, ``, 403, false, "not called evil.example"},
+		{"a name we were given", "arm", here, map[string]string{"X-Hil": "1", "Host": "bench.lab:8080", "Origin": "http://bench.lab:8080"}, true,
+			``, 200, true, `"ok":true`},
 		{"our address", "arm", here, with("Host", "[2001:db8::1]:8080"), true, ``, 200, true, `"ok":true`},
 		{"unknown command", "fly", here, hilHeader, true, ``, 400, false, "unknown command"},
 		{"trip is not for the page", "trip", here, hilHeader, true, ``, 400, false, "unknown command"},
@@ -96,25 +98,28 @@ func TestCommandRights(t *testing.T) {
 		{"set nothing", "set", here, hilHeader, true, `{}`, 400, false, "want {"},
 		{"set too large", "set", here, hilHeader, true, `{"set":{"a":1e999}}`, 400, false, "body is not"},
 		{"set null", "set", here, hilHeader, true, `{"set":{"control.kp":null}}`, 400, false, "set.control.kp: null"},
-		{"set twice", "set", here, hilHeader, true, `{"set":{"control.kp":1,"control.kp":2}}`, 400, false, "set.control.kp: the key stands twice"},
+		{"set twice", "set", here, hilHeader, true, `{"set":{"control.kp":1,"control.kp":2}}`, 400, false,
+			"set.control.kp: the key stands twice"},
 		{"set text", "set", here, hilHeader, true, `{"set":{"control.kp":"1"}}`, 400, false, "is no number"},
-		{"adopt null", "adopt", here, hilHeader, true, `{"adopt":{"axis":"shaft","law":"lugre","params":{"Fc":null}}}`, 400, false, "adopt.params.Fc: null"},
+		{"adopt null", "adopt", here, hilHeader, true, `{"adopt":{"axis":"shaft","law":"lugre","params":{"Fc":null}}}`, 400, false,
+			"adopt.params.Fc: null"},
 		{"refused by the guard", "run", here, hilHeader, true, `{"id":"r"}`, 409, true, `"ok":false,"error":"run is not possible in ready"`},
 		{"a long body", "arm", here, hilHeader, true, `{"id":"` + strings.Repeat("x", 1<<20) + `"}`, 400, false, "too large"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var got *hil.Command
-			s := serve(t, dashboard.Options{Web: dashboard.Web{Commands: c.allow}, Hosts: []string{"Bench.Lab"}, Command: func(ctx context.Context, cmd hil.Command) hil.Reply {
-				got = &cmd
-				if _, ok := ctx.Deadline(); !ok {
-					t.Error("the command has no deadline")
-				}
-				if cmd.Name == "run" {
-					return hil.Reply{ID: cmd.ID, Error: "run is not possible in ready"}
-				}
-				return hil.Reply{ID: cmd.ID, OK: true}
-			}})
+			s := serve(t, dashboard.Options{Web: dashboard.Web{Commands: c.allow}, Hosts: []string{"Bench.Lab"},
+				Command: func(ctx context.Context, cmd hil.Command) hil.Reply {
+					got = &cmd
+					if _, ok := ctx.Deadline(); !ok {
+						t.Error("the command has no deadline")
+					}
+					if cmd.Name == "run" {
+						return hil.Reply{ID: cmd.ID, Error: "run is not possible in ready"}
+					}
+					return hil.Reply{ID: cmd.ID, OK: true}
+				}})
 			w := ask(s, "POST", "/api/cmd/"+c.cmd, c.from, c.header, c.body)
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
 				t.Errorf("answer %d %s, want %d with %q", w.Code, w.Body, c.status, c.says)
@@ -135,7 +140,8 @@ func TestCommandRights(t *testing.T) {
 // A page without a commander shows and says so; a GET never commands.
 func TestReadOnlyPage(t *testing.T) {
 	s := serve(t, dashboard.Options{Web: dashboard.Web{Commands: true}})
-	if w := ask(s, "POST", "/api/cmd/stop", here, map[string]string{"X-Hil": "1"}, ""); w.Code != 403 || !strings.Contains(w.Body.String(), "only shows") {
+	if w := ask(s, "POST", "/api/cmd/stop", here, map[string]string{"X-Hil": "1"}, ""); w.Code != 403 ||
+		!strings.Contains(w.Body.String(), "only shows") {
 		t.Errorf("stop: %d %s", w.Code, w.Body)
 	}
 	if w := ask(s, "GET", "/api/cmd/stop", here, map[string]string{"X-Hil": "1"}, ""); w.Code == 200 {
@@ -172,7 +178,8 @@ func TestStopPassesBusyCommands(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	opt := dashboard.Options{Prefix: "lab", Web: dashboard.Web{Commands: true}, Axes: []dashboard.Axis{{Name: "shaft", Model: map[string]float64{"Fc": 0.02}}},
+	opt := dashboard.Options{Prefix: "lab", Web: dashboard.Web{Commands: true},
+		Axes:    []dashboard.Axis{{Name: "shaft", Model: map[string]float64{"Fc": 0.02}}},
 		Command: func(_ context.Context, c hil.Command) hil.Reply { return hil.Reply{OK: true} }}
 	s := serve(t, opt)
 	var in struct {
@@ -193,14 +200,17 @@ func TestInfo(t *testing.T) {
 		t.Errorf("info %s", w.Body)
 	}
 	sc := schema()
-	if len(in.Channels) != sc.Len() || in.Channels[0] != (sink.Channel{Name: "drive.motor.angle", Unit: "rad", Block: "measured", Owner: "drive", Axis: "shaft", Role: "position"}) ||
-		in.Channels[len(in.Channels)-2] != (sink.Channel{Name: "drive.voltage", Unit: "V", Block: "command", Owner: "drive", Axis: "shaft", Role: "command"}) {
+	if len(in.Channels) != sc.Len() || in.Channels[0] != (sink.Channel{Name: "drive.motor.angle", Unit: "rad", Block: "measured",
+		Owner: "drive", Axis: "shaft", Role: "position"}) ||
+		in.Channels[len(in.Channels)-2] != (sink.Channel{Name: "drive.voltage", Unit: "V", Block: "command", Owner: "drive", Axis: "shaft",
+			Role: "command"}) {
 		t.Errorf("channels %+v", in.Channels)
 	}
 	if !in.Commands.All {
 		t.Errorf("at the rig: %+v, want all", in.Commands)
 	}
-	if err := json.Unmarshal(ask(s, "GET", "/api/info", there, nil, "").Body.Bytes(), &in); err != nil || in.Commands.All || !in.Commands.Stop || in.Commands.Reason == "" {
+	if err := json.Unmarshal(ask(s, "GET", "/api/info", there, nil, "").Body.Bytes(), &in); err != nil || in.Commands.All ||
+		!in.Commands.Stop || in.Commands.Reason == "" {
 		t.Errorf("from afar: %+v, want stop only, with the reason", in.Commands)
 	}
 }
@@ -216,7 +226,8 @@ func TestNewest(t *testing.T) {
 		t.Errorf("healthz before the first row: %d", w.Code)
 	}
 	state = []byte(`{"seq":1,"mode":"ready"}`)
-	if w := ask(s, "GET", "/api/state", here, nil, ""); w.Code != 200 || w.Body.String() != string(state) || w.Header().Get("Content-Type") != "application/json" {
+	if w := ask(s, "GET", "/api/state", here, nil, ""); w.Code != 200 || w.Body.String() != string(state) ||
+		w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("state: %d %s %s", w.Code, w.Header().Get("Content-Type"), w.Body)
 	}
 	if w := ask(s, "GET", "/healthz", here, nil, ""); w.Code != 200 {
@@ -230,7 +241,8 @@ func TestNewest(t *testing.T) {
 // The page keeps to itself: security headers everywhere, nothing loaded from elsewhere, unchanged files not sent twice.
 func TestAssets(t *testing.T) {
 	s := serve(t, dashboard.Options{})
-	for path, kind := range map[string]string{"/": "text/html", "/main.js": "text/javascript", "/style.css": "text/css", "/icon.svg": "image/svg+xml",
+	for path, kind := range map[string]string{"/": "text/html", "/main.js": "text/javascript", "/style.css": "text/css",
+		"/icon.svg":                       "image/svg+xml",
 		"/vendor/uplot/uPlot.iife.min.js": "text/javascript",
 		"/vendor/uplot/LICENSE":           "text/plain"} {
 		w := ask(s, "GET", path, there, nil, "")
@@ -238,7 +250,8 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%s: %d %s, %d bytes", path, w.Code, w.Header().Get("Content-Type"), w.Body.Len())
 		}
 		csp := w.Header().Get("Content-Security-Policy")
-		if !strings.Contains(csp, "default-src 'none'") || !strings.HasSuffix(csp, "connect-src 'self' ws://localhost:8080 wss://localhost:8080") {
+		if !strings.Contains(csp, "default-src 'none'") || !strings.HasSuffix(csp,
+			"connect-src 'self' ws://localhost:8080 wss://localhost:8080") {
 			t.Errorf("%s: policy %q", path, csp)
 		}
 		if again := ask(s, "GET", path, there, map[string]string{"If-None-Match": w.Header().Get("ETag")}, ""); again.Code != 304 {
@@ -294,7 +307,8 @@ func TestListen(t *testing.T) {
 		t.Error("127.0.0.1 was left open to others")
 	}
 
-	for addr, want := range map[string]string{"8080": "want host:port", "localhost:http": "want a number", "localhost:70000": "want a number", "203.0.113.1:8080": "listen on"} {
+	for addr, want := range map[string]string{"8080": "want host:port", "localhost:http": "want a number", "localhost:70000": "want a number",
+		"203.0.113.1:8080": "listen on"} {
 		if _, err := dashboard.New(dashboard.Options{Web: dashboard.Web{Listen: addr}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("listen %q: %v, want an error with %q", addr, err, want)
 		}
@@ -304,7 +318,8 @@ func TestListen(t *testing.T) {
 // Run serves, ends with its context, gives the port back and leaves no goroutine.
 func TestRunEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
-	opt := dashboard.Options{Web: dashboard.Web{Listen: "localhost:0"}, State: func() []byte { return []byte("{}") }, Log: slog.New(slog.DiscardHandler)}
+	opt := dashboard.Options{Web: dashboard.Web{Listen: "localhost:0"}, State: func() []byte { return []byte("{}") },
+		Log: slog.New(slog.DiscardHandler)}
 	opt.Info.Schema = schema()
 	s, err := dashboard.New(opt)
 	if err != nil {
@@ -350,12 +365,14 @@ func TestHistoryOverHTTP(t *testing.T) {
 	if w := ask(off, "GET", "/api/history", here, nil, ""); w.Code != 404 || !strings.Contains(w.Body.String(), "recording is off") {
 		t.Errorf("without a recording: %d %s", w.Code, w.Body)
 	}
-	if w := ask(off, "GET", "/api/info", here, nil, ""); !strings.Contains(w.Body.String(), `"history":{"longest_s":0,"reason":"no history: recording is off (record.enabled)"}`) {
+	if w := ask(off, "GET", "/api/info", here, nil, ""); !strings.Contains(w.Body.String(),
+		`"history":{"longest_s":0,"reason":"no history: recording is off (record.enabled)"}`) {
 		t.Errorf("info: %s", w.Body)
 	}
 	path := filepath.Join(t.TempDir(), "run.mcap")
 	empty := serve(t, dashboard.Options{History: sink.NewHistory(path)})
-	for query, want := range map[string]string{"": "503 no history", "?from=x": `400 from: "x" is no number`, "?points=": "503 no history", "?points=many": `400 points: "many" is no number`} {
+	for query, want := range map[string]string{"": "503 no history", "?from=x": `400 from: "x" is no number`, "?points=": "503 no history",
+		"?points=many": `400 points: "many" is no number`} {
 		w := ask(empty, "GET", "/api/history"+query, here, nil, "")
 		if got := fmt.Sprintf("%d %s", w.Code, w.Body); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s, want %s", query, got, want)

@@ -19,7 +19,8 @@ import (
 // box is the place of an element: x, y, width, height in px.
 func (p tab) box(selector string) [4]float64 {
 	p.Helper()
-	b := eval[[]float64](p, fmt.Sprintf("(() => { const b = document.querySelector(%q).getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()", selector))
+	b := eval[[]float64](p, fmt.Sprintf("(() => { const b = document.querySelector(%q).getBoundingClientRect(); return [b.x, b.y, b.width, "+
+		"b.height]; })()", selector))
 	return [4]float64(b)
 }
 
@@ -92,7 +93,8 @@ func TestZoomUpAndDown(t *testing.T) {
 
 	// the wheel: over the numbers of the axis, or with Shift; what is under the pointer stays there
 	turn := func(dy float64, shift int64) func(*input.DispatchMouseEventParams) {
-		return func(e *input.DispatchMouseEventParams) { e.DeltaX, e.DeltaY, e.Modifiers = 1e-9, dy, shift } // a zero is left out, and then the event is refused
+		// a zero is left out, and then the event is refused
+		return func(e *input.DispatchMouseEventParams) { e.DeltaX, e.DeltaY, e.Modifiers = 1e-9, dy, shift }
 	}
 	p.do(mouse("mouseWheel", b[0]-20, b[1]+b[3], turn(-100, 0)))
 	want("wheel over the numbers, at their lower end", lo, lo+0.8*(hi-lo))
@@ -110,7 +112,8 @@ func TestZoomUpAndDown(t *testing.T) {
 		return func(e *input.DispatchMouseEventParams) { e.Button, e.ClickCount = "left", n }
 	}
 	x, y := b[0]-20, b[1]+30
-	p.do(mouse("mousePressed", x, y, left(1)), mouse("mouseReleased", x, y, left(1)), mouse("mousePressed", x, y, left(2)), mouse("mouseReleased", x, y, left(2)))
+	p.do(mouse("mousePressed", x, y, left(1)), mouse("mouseReleased", x, y, left(1)), mouse("mousePressed", x, y, left(2)),
+		mouse("mouseReleased", x, y, left(2)))
 	want("double-click on the numbers", lo, hi)
 
 	// two fingers, a tenth of the sides apart and then three tenths: a third of the ranges, about the same middle
@@ -126,7 +129,8 @@ func TestZoomUpAndDown(t *testing.T) {
 		}
 	}
 	p.do(touch("touchStart", [2]float64{0.4, 0.3}), touch("touchStart", [2]float64{0.4, 0.3}, [2]float64{0.6, 0.7}),
-		touch("touchMove", [2]float64{0.3, 0.25}, [2]float64{0.7, 0.75}), touch("touchMove", [2]float64{0.2, 0.1}, [2]float64{0.8, 0.9}), touch("touchEnd"))
+		touch("touchMove", [2]float64{0.3, 0.25}, [2]float64{0.7, 0.75}), touch("touchMove", [2]float64{0.2, 0.1}, [2]float64{0.8, 0.9}),
+		touch("touchEnd"))
 	want("two fingers spread to twice the height", lo+0.25*(hi-lo), lo+0.75*(hi-lo))
 	if v := eval[[]float64](p, "hil.view()"); math.Abs(v[0]+20./3) > 0.2 || math.Abs(v[1]+10./3) > 0.2 {
 		t.Errorf("two fingers spread to three times the width: view %v, want a third of 10 s about the middle", v)
@@ -209,7 +213,8 @@ func TestCursors(t *testing.T) {
 	}
 	// the difference of the reference follows from the rows of the page
 	v := eval[[]float64](p, `hil.marks().map((m) => { const r = hil.rows, still = hil.still(); return still.columns.get('shaft.ref.velocity')[still.near(still.last + m)]; })`)
-	caption := strings.ReplaceAll(clean(eval[string](p, "[...document.querySelectorAll('#plots figure:nth-child(2) .trace')].find((e) => e.title === 'shaft.ref.velocity').textContent")), "−", "-")
+	caption := strings.ReplaceAll(clean(eval[string](p, "[...document.querySelectorAll('#plots figure:nth-child(2) .trace')].find((e) => "+
+		"e.title === 'shaft.ref.velocity').textContent")), "−", "-")
 	d := v[1] - v[0]
 	decimals := 3 // of four digits
 	if math.Abs(d) >= 10 {
@@ -242,7 +247,8 @@ func TestButtonsStay(t *testing.T) {
 		const b = e.getBoundingClientRect(); return [e.id || e.dataset.param || e.className || e.textContent, b.x, b.y + scrollY, b.width, b.height].join(' '); }).join('\n')`
 	set := func(m hil.Mode, c hil.Cause) {
 		r.with(func() { r.mode, r.cause = m, c })
-		r.stream.Event(hil.Event{Time: time.Now(), Level: "info", Code: "MODE", Text: "a mode that takes some words to tell, so that it stands on two lines of a phone"})
+		r.stream.Event(hil.Event{Time: time.Now(), Level: "info", Code: "MODE", Text: "a mode that takes some words to tell, so that it stands " +
+			"on two lines of a phone"})
 		p.until(fmt.Sprintf("hil.mode() === %q", m))
 		if c != hil.CauseNone {
 			p.until("!document.getElementById('why').hidden")

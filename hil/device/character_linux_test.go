@@ -28,7 +28,8 @@ func TestCharacters(t *testing.T) {
 		{protocol.PortSpec{StopBits: 2}, unix.CSTOPB, serial.NoParity, serial.TwoStopBits, 11, "8N2"},
 		{protocol.PortSpec{Parity: protocol.ParityEven}, unix.PARENB, serial.EvenParity, serial.OneStopBit, 11, "8E1"},
 		{protocol.PortSpec{Parity: protocol.ParityOdd}, unix.PARENB | unix.PARODD, serial.OddParity, serial.OneStopBit, 11, "8O1"},
-		{protocol.PortSpec{Parity: protocol.ParityOdd, StopBits: 2}, unix.PARENB | unix.PARODD | unix.CSTOPB, serial.OddParity, serial.TwoStopBits, 12, "8O2"},
+		{protocol.PortSpec{Parity: protocol.ParityOdd, StopBits: 2}, unix.PARENB | unix.PARODD | unix.CSTOPB, serial.OddParity,
+			serial.TwoStopBits, 12, "8O2"},
 	} {
 		c.spec.Baud = 19200
 		for _, before := range []uint32{0, unix.PARENB | unix.PARODD | unix.CSTOPB | unix.CS7} { // whatever was set before
@@ -74,14 +75,16 @@ func TestPortRefusesWhatItCannot(t *testing.T) {
 		if raw {
 			_, err = openRaw(name, protocol.PortSpec{Baud: 9600, RS485: true})
 		} else {
-			rig, bad := NewRig(Options{Name: "x", Port: name, Baud: 9600, Protocol: section, Measure: []wire.Field{at("a", wire.U16, 1, 0, 4)}, Rate: 1, Loop: 1})
+			rig, bad := NewRig(Options{Name: "x", Port: name, Baud: 9600, Protocol: section, Measure: []wire.Field{at("a", wire.U16, 1, 0, 4)},
+				Rate: 1, Loop: 1})
 			if bad != nil {
 				t.Fatal(bad)
 			}
 			err = rig.Start(context.Background())
 			rig.Close()
 		}
-		if err == nil || !strings.Contains(fmt.Sprint(err), "the driver of the port does not switch an RS-485 transceiver (inappropriate ioctl for device); leave modbus.rs485 out where the adapter does it") {
+		if err == nil || !strings.Contains(fmt.Sprint(err), "the driver of the port does not switch an RS-485 transceiver (inappropriate ioctl "+
+			"for device); leave modbus.rs485 out where the adapter does it") {
 			t.Errorf("raw %v: %v", raw, err)
 		}
 	}

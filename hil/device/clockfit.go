@@ -332,8 +332,8 @@ func (c *clockFit) scatter() {
 	c.noise += (min(off, max(3*c.noise, fitRate)) - c.noise) / float64(min(c.nRecent-2, 16))
 }
 
-// open begins a block, and blockComplete tells whether it ends before a point: 200 ms after its first frame came. What a host that was away takes at
-// once is in one block.
+// open begins a block, and blockComplete tells whether it ends before a point: 200 ms after its first frame came. What a host that was away
+// takes at once is in one block.
 func (c *clockFit) open(p point, above float64) {
 	c.cur, c.curStart, c.curHost, c.curAbove = p, p.x, p.x+p.r, above
 }

@@ -216,7 +216,8 @@ func TestClockFitExact(t *testing.T) {
 	for _, c := range []struct {
 		period, jump float64 // ns
 		frames       int
-	}{{5e6, 2.1e6, 3}, {5e6, 1.9e6, 0}, {5e6, 60e9, 3}, {5e6, -5.1e6, 5}, {5e6, -4.9e6, 0}, {4e6, -50e6, 6}, {20e6, -50e6, 5}, {1e6, -50e6, 21}} {
+	}{{5e6, 2.1e6, 3}, {5e6, 1.9e6, 0}, {5e6, 60e9, 3}, {5e6, -5.1e6, 5}, {5e6, -4.9e6, 0}, {4e6, -50e6, 6}, {20e6, -50e6, 5},
+		{1e6, -50e6, 21}} {
 		f := clockFit{wrap: 1000 << 32}
 		at, ahead := 0.0, 0.0
 		next := func() { at += c.period; f.add(int64(at+ahead)/1000*1000, 1e15+int64(at)) }
@@ -325,7 +326,8 @@ func TestClockFitQuantile(t *testing.T) {
 	for _, c := range []struct {
 		inA, inB uint32
 		want     float64
-	}{{99, 1, edge(a + 1)}, {98, 2, edge(b) + 0.5*(edge(b+1)-edge(b))}, {50, 50, edge(b) + 0.98*(edge(b+1)-edge(b))}, {100, 0, edge(a) + 0.99*(edge(a+1)-edge(a))}} {
+	}{{99, 1, edge(a + 1)}, {98, 2, edge(b) + 0.5*(edge(b+1)-edge(b))}, {50, 50, edge(b) + 0.98*(edge(b+1)-edge(b))},
+		{100, 0, edge(a) + 0.99*(edge(a+1)-edge(a))}} {
 		var f clockFit
 		f.hist[a], f.hist[b], f.histN = c.inA, c.inB, c.inA+c.inB
 		f.histLast = 1e15

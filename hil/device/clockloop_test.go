@@ -116,7 +116,8 @@ func TestClockOfClosedLoop(t *testing.T) {
 			where := fmt.Sprintf("%g Hz, %+g", hz, drift)
 			t.Logf("%s: off by %.3g rad (a right clock: %.3g), oldest %.3g ms (%.3g)", where, off, usual, oldest*1e3, age*1e3)
 			if off > 1.5*usual+0.02 || oldest > age+2/hz {
-				t.Errorf("%s: off by %.3g rad, with a right clock %.3g; told to be %.3g ms old, with a right clock %.3g", where, off, usual, oldest*1e3, age*1e3)
+				t.Errorf("%s: off by %.3g rad, with a right clock %.3g; told to be %.3g ms old, with a right clock %.3g", where, off, usual,
+					oldest*1e3, age*1e3)
 			}
 			if c := &l.rig.clock; c.rates < 1 || c.jumps != 0 {
 				t.Errorf("%s: %d changes of the rate, %d jumps", where, c.rates, c.jumps)

@@ -25,7 +25,8 @@ const boardLeast = 300e-6 // s  smallest delay
 
 func newBoardClock(hz float64, seed uint64) *boardClock {
 	zero := func(float64) float64 { return 0 }
-	return &boardClock{rng: rand.New(rand.NewPCG(seed, 77)), hz: hz, rate: func(float64) float64 { return 1 + 40e-6 }, set: zero, delay: zero, pause: zero,
+	return &boardClock{rng: rand.New(rand.NewPCG(seed, 77)), hz: hz, rate: func(float64) float64 { return 1 + 40e-6 }, set: zero, delay: zero,
+		pause:  zero,
 		jitter: func(r *rand.Rand, _ float64) float64 { return 100e-6 * r.ExpFloat64() }, dev: 12}
 }
 
@@ -113,7 +114,8 @@ func TestClockModelClean(t *testing.T) {
 func TestClockModelRates(t *testing.T) {
 	for _, hz := range boardRates {
 		for _, drift := range []float64{0.02, -0.02, 0.004, -0.004, 0.001, -0.001} {
-			for name, during := range map[string][2]float64{"at the start": {0, 5}, "later": {30, 35}, "from then on": {30, 1e9}, "always": {0, 1e9}} {
+			for name, during := range map[string][2]float64{"at the start": {0, 5}, "later": {30, 35}, "from then on": {30, 1e9},
+				"always": {0, 1e9}} {
 				b, c := newBoardClock(hz, 5), clockFit{wrap: 1000 << 32}
 				b.rate = func(at float64) float64 {
 					if at >= during[0] && at < during[1] {
@@ -214,7 +216,8 @@ func TestClockModelDelay(t *testing.T) {
 				}
 				lo, hi := b.follow(&c, 3, 30+span)
 				if c.jumps != 0 || c.rates != 0 || lo < -0.8e-3 || hi > 0.8e-3 {
-					t.Errorf("%g Hz, %g ms for %g s: %d jumps, %d rates, the map off by %.2g to %.2g ms", hz, by*1e3, span, c.jumps, c.rates, lo*1e3, hi*1e3)
+					t.Errorf("%g Hz, %g ms for %g s: %d jumps, %d rates, the map off by %.2g to %.2g ms", hz, by*1e3, span, c.jumps, c.rates, lo*1e3,
+						hi*1e3)
 				}
 			}
 		}
@@ -266,13 +269,15 @@ func TestClockModelWild(t *testing.T) {
 				}
 				where := fmt.Sprintf("%g Hz, %g times as fast from %g s", hz, rate, begin)
 				told := c.jumps // going over to a faster rate looks like being set ahead at first
-				if got := c.driftPPM()*1e-6 + 1; !c.wild || c.rates > 2 || told > 3 || (begin == 0 || rate < 1.5) && told > 0 || !(math.Abs(got-rate) < 0.01*rate) {
+				if got := c.driftPPM()*1e-6 + 1; !c.wild || c.rates > 2 || told > 3 || (begin == 0 || rate < 1.5) && told > 0 ||
+					!(math.Abs(got-rate) < 0.01*rate) {
 					t.Errorf("%s: wild %v, %d rates, %d jumps, %g times told", where, c.wild, c.rates, c.jumps, got)
 				}
 				b.follow(&c, 0, begin+12)
 				lo, hi := b.follow(&c, 0, begin+20)
 				if c.wild || c.rates > 4 || c.jumps != told || lo < -2.5e-3 || hi > 0.8e-3 {
-					t.Errorf("%s, and right again: wild %v, %d rates, %d jumps, the map off by %.2g to %.2g ms", where, c.wild, c.rates, c.jumps, lo*1e3, hi*1e3)
+					t.Errorf("%s, and right again: wild %v, %d rates, %d jumps, the map off by %.2g to %.2g ms", where, c.wild, c.rates, c.jumps, lo*1e3,
+						hi*1e3)
 				}
 			}
 		}

@@ -25,7 +25,8 @@ func Example() {
 	defer board.Close()
 
 	// the host's end: what the loop polls
-	rig, err := device.NewRig(device.Options{Name: "demo", Port: board.Name(), Baud: 921600, Measure: measure, Command: command, Safe: []float64{0}, TxCPU: -1})
+	rig, err := device.NewRig(device.Options{Name: "demo", Port: board.Name(), Baud: 921600, Measure: measure, Command: command,
+		Safe: []float64{0}, TxCPU: -1})
 	if err != nil {
 		fmt.Println(err)
 		return

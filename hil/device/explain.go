@@ -117,7 +117,8 @@ func accessHint(name string) string {
 		group = g.Name
 	}
 	if mode&0o060 != 0o060 {
-		return fmt.Sprintf("Its mode is %v: not even group %s may read and write. A udev rule can change that:\n     SUBSYSTEM==\"tty\", KERNEL==%q, MODE=\"0660\", GROUP=\"dialout\"",
+		return fmt.Sprintf("Its mode is %v: not even group %s may read and write. A udev rule can change that:\n     SUBSYSTEM==\"tty\", "+
+			"KERNEL==%q, MODE=\"0660\", GROUP=\"dialout\"",
 			mode.Perm(), group, filepath.Base(name))
 	}
 	if own, err := os.Getgroups(); err == nil && slices.Contains(own, gid) {
@@ -128,7 +129,8 @@ func accessHint(name string) string {
 			return fmt.Sprintf("Your user was added to group %s after this login: log in again, or run   newgrp %s", group, group)
 		}
 	}
-	return fmt.Sprintf("Your user is not in group %s:\n     sudo usermod -aG %s $USER   then log in again.   (all ports: hil ports)", group, group)
+	return fmt.Sprintf("Your user is not in group %s:\n     sudo usermod -aG %s $USER   then log in again.   (all ports: hil ports)", group,
+		group)
 }
 
 // busyHint names the programs that have the port open, as far as they can be seen.

@@ -117,8 +117,10 @@ func linkFrame(seq int, us int64, v [3]*int) []byte {
 // A status that is never sent is not there, though the frames come; one that is sent no more stands up to its limit, and not beyond; both
 // over a binary link and in text, where its column is empty.
 func TestFieldsThatAreLeftOut(t *testing.T) {
-	binaryTable := []wire.Field{{Name: "angle", Unit: "rad", Type: wire.I32, Scale: 1}, {Name: "current", Unit: "A", Type: wire.I16, Scale: 1}, {Name: "status", Type: wire.U8, Scale: 1}}
-	textTable := []wire.Field{{Name: "angle", Unit: "rad", Type: wire.Text, Scale: 1}, {Name: "current", Unit: "A", Type: wire.Text, Scale: 1}, {Name: "status", Type: wire.Text, Scale: 1}}
+	binaryTable := []wire.Field{{Name: "angle", Unit: "rad", Type: wire.I32, Scale: 1},
+		{Name: "current", Unit: "A", Type: wire.I16, Scale: 1}, {Name: "status", Type: wire.U8, Scale: 1}}
+	textTable := []wire.Field{{Name: "angle", Unit: "rad", Type: wire.Text, Scale: 1},
+		{Name: "current", Unit: "A", Type: wire.Text, Scale: 1}, {Name: "status", Type: wire.Text, Scale: 1}}
 	for name, c := range map[string]struct {
 		table []wire.Field
 		proto protocol.Section
@@ -195,7 +197,8 @@ func TestFieldsThatAreLeftOut(t *testing.T) {
 
 // A field that a board sends now and then by its own habit is there in between: ten of its intervals, from 1 s to a minute.
 func TestFieldSentRarely(t *testing.T) {
-	table := []wire.Field{{Name: "angle", Type: wire.I32, Scale: 1}, {Name: "current", Type: wire.I16, Scale: 1}, {Name: "status", Type: wire.U8, Scale: 1}}
+	table := []wire.Field{{Name: "angle", Type: wire.I32, Scale: 1}, {Name: "current", Type: wire.I16, Scale: 1},
+		{Name: "status", Type: wire.U8, Scale: 1}}
 	for _, c := range []struct{ every, stands float64 }{{0.02, 1}, {0.2, 2}, {2, 20}, {30, 60}} {
 		e := newEars(t, Options{Measure: table})
 		one, k := 1, 0
@@ -232,7 +235,8 @@ func ndiCRC(b []byte) (r uint16) {
 // keep it young. A tool that is disabled, or out of sight, is told of: it is no number.
 func TestToolsThatAreAway(t *testing.T) {
 	n := &protocol.NDI{Tools: []protocol.Tool{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, Reply: protocol.ReplyTX, Timeout: 1}
-	e := newEars(t, Options{Protocol: n, Measure: []wire.Field{{Name: "B.x", Unit: "m", Scale: 1}, {Name: "C.x", Unit: "m", Scale: 1}, {Name: "C.missing", Scale: 1}}})
+	e := newEars(t, Options{Protocol: n, Measure: []wire.Field{{Name: "B.x", Unit: "m", Scale: 1}, {Name: "C.x", Unit: "m", Scale: 1},
+		{Name: "C.missing", Scale: 1}}})
 	frame := 0
 	tool := func(handle, x string) string {
 		return fmt.Sprintf("%s+10000+00000+00000+00000%s+000000+000000+0000000000031%08X\n", handle, x, frame)
@@ -280,7 +284,8 @@ func TestToolsThatAreAway(t *testing.T) {
 
 // An Xsens that was set up without rates sends none: they are not 0.
 func TestSensorWithoutRates(t *testing.T) {
-	e := newEars(t, Options{Protocol: &protocol.Xsens{}, Measure: []wire.Field{{Name: "q.w", Scale: 1}, {Name: "q.z", Scale: 1}, {Name: "w.z", Unit: "rad/s", Scale: 1}}})
+	e := newEars(t, Options{Protocol: &protocol.Xsens{}, Measure: []wire.Field{{Name: "q.w", Scale: 1}, {Name: "q.z", Scale: 1},
+		{Name: "w.z", Unit: "rad/s", Scale: 1}}})
 	for k := range 50 {
 		data := []byte{0x10, 0x20, 2, byte(k >> 8), byte(k), 0x10, 0x60, 4} // packet counter, fine time
 		data = binary.BigEndian.AppendUint32(data, uint32(100*k))
@@ -334,7 +339,8 @@ func TestRegistersThatAreRefused(t *testing.T) {
 // The bytes of a board at 200 Hz: a way that takes 40 ms longer makes samples 40 ms older, on and off again, and no clock jumps; a clock
 // that is set makes them no older. A board 2 % fast for 5 s and then right is as old as before within 1.5 s.
 func TestAgesOfBytes(t *testing.T) {
-	table := []wire.Field{{Name: "angle", Type: wire.I32, Scale: 1}, {Name: "current", Type: wire.I16, Scale: 1}, {Name: "status", Type: wire.U8, Scale: 1}}
+	table := []wire.Field{{Name: "angle", Type: wire.I32, Scale: 1}, {Name: "current", Type: wire.I16, Scale: 1},
+		{Name: "status", Type: wire.U8, Scale: 1}}
 	for name, c := range map[string]struct {
 		fast, late, set func(t float64) float64
 		age             func(t float64) float64 // ns; NaN: whatever
@@ -470,7 +476,8 @@ func fastrakRecord(station byte, x float32) []byte {
 // What a sensor was not set up to send, a station that is not plugged in and what a protocol does not have are not there, however many
 // frames come; what comes no more is gone after a while, and is there again when it comes again. Nothing of it is ever 0.
 func TestQuantitiesThatAreNotSent(t *testing.T) {
-	angles := []wire.Field{{Name: "yaw", Unit: "rad", Scale: 1}, {Name: "w.z", Unit: "rad/s", Scale: 1}, {Name: "pressure", Unit: "Pa", Scale: 1}, {Name: "temperature", Unit: "degC", Scale: 1}}
+	angles := []wire.Field{{Name: "yaw", Unit: "rad", Scale: 1}, {Name: "w.z", Unit: "rad/s", Scale: 1},
+		{Name: "pressure", Unit: "Pa", Scale: 1}, {Name: "temperature", Unit: "degC", Scale: 1}}
 	stations := []protocol.Part{{Name: "hand", Number: 1}, {Name: "foot", Number: 2}}
 	places := []wire.Field{{Name: "hand.x", Unit: "m", Scale: 1}, {Name: "foot.x", Unit: "m", Scale: 1}, {Name: "foot.y", Unit: "m", Scale: 1}}
 	for name, c := range map[string]struct {
@@ -481,7 +488,8 @@ func TestQuantitiesThatAreNotSent(t *testing.T) {
 		value, other float64
 		never        []string
 	}{
-		"vectornav": {&protocol.VectorNav{}, angles, func(int) []byte { return vectorNavAngles(45, false) }, func(int) []byte { return vectorNavAngles(45, true) },
+		"vectornav": {&protocol.VectorNav{}, angles, func(int) []byte { return vectorNavAngles(45, false) },
+			func(int) []byte { return vectorNavAngles(45, true) },
 			"yaw", "w.z", math.Pi / 4, 0.5, []string{"pressure", "temperature"}},
 		"vectornav, text": {&protocol.VectorNav{}, angles, func(int) []byte {
 			text := "VNYPR,+045.000,+000.000,+000.000"
@@ -495,9 +503,11 @@ func TestQuantitiesThatAreNotSent(t *testing.T) {
 			return append(witPacket(0x52, 0, 0, 8192, 7), witPacket(0x53, 0, 0, 8192, 7)...)
 		}, "yaw", "w.z", math.Pi / 4, 500 * math.Pi / 180, []string{"pressure", "temperature"}},
 		"bno08x": {&protocol.BNO08x{}, angles, bnoReport, nil, "yaw", "", math.Pi / 4, 0, []string{"w.z", "pressure", "temperature"}},
-		"liberty": {&protocol.Liberty{Stations: stations, Items: []int{2}, Unit: protocol.Centimetres}, places, func(int) []byte { return libertyRecord(1, 25) },
+		"liberty": {&protocol.Liberty{Stations: stations, Items: []int{2}, Unit: protocol.Centimetres}, places,
+			func(int) []byte { return libertyRecord(1, 25) },
 			func(int) []byte { return append(libertyRecord(2, -50), libertyRecord(1, 25)...) }, "hand.x", "foot.x", 0.25, -0.5, nil},
-		"fastrak": {&protocol.Fastrak{Stations: stations, Items: []int{2, 1}, Unit: protocol.Centimetres}, places, func(int) []byte { return fastrakRecord(1, 25) },
+		"fastrak": {&protocol.Fastrak{Stations: stations, Items: []int{2, 1}, Unit: protocol.Centimetres}, places,
+			func(int) []byte { return fastrakRecord(1, 25) },
 			func(int) []byte { return append(fastrakRecord(2, -50), fastrakRecord(1, 25)...) }, "hand.x", "foot.x", 0.25, -0.5, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,7 +64,8 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 	}
 	f := &Firmware{addr: addr, paced: o.Pace, line: line{
 		name: "firmware", recvFields: o.Recv, sendFields: o.Send,
-		groups: []protocol.Group{{Fields: protocol.Fields(wire.AllFields(len(o.Recv)))}}, dec: far.Decoder, enc: far.Encoder, kind: wire.Measurement, hostTime: o.HostTime, txCPU: -1,
+		groups: []protocol.Group{{Fields: protocol.Fields(wire.AllFields(len(o.Recv)))}}, dec: far.Decoder, enc: far.Encoder,
+		kind: wire.Measurement, hostTime: o.HostTime, txCPU: -1,
 		writeTimeout: time.Millisecond, mute: len(o.Send) == 0, opens: far.Opens, writeAtEnd: o.Pace,
 	}}
 	f.restart = far.Restart

@@ -12,7 +12,8 @@ import (
 func usbPorts() (ports []PortInfo, err error) {
 	details, err := enumerator.GetDetailedPortsList()
 	for _, d := range details {
-		ports = append(ports, PortInfo{Name: d.Name, VID: strings.ToLower(d.VID), PID: strings.ToLower(d.PID), Serial: d.SerialNumber, Product: d.Product})
+		ports = append(ports, PortInfo{Name: d.Name, VID: strings.ToLower(d.VID), PID: strings.ToLower(d.PID), Serial: d.SerialNumber,
+			Product: d.Product})
 	}
 	return ports, err
 }

@@ -252,13 +252,15 @@ func TestPolarisWireless(t *testing.T) {
 	s := &polaris{next: []int{0x35, 0x21, 0x21, 0x40}, handles: map[int]*polarisPort{
 		5: {toFree: true}, 7: {toFree: true}, 10: {wired: true, serial: "34801403", x: "+050000"},
 	}}
-	rig, x := polarisRig(t, s, protocol.ReplyTX, []protocol.Tool{{Name: "A", ROM: "a.rom", Definition: first}, {Name: "B", ROM: "b.rom", Definition: second}, {Name: "C", Number: 10}})
+	rig, x := polarisRig(t, s, protocol.ReplyTX, []protocol.Tool{{Name: "A", ROM: "a.rom", Definition: first},
+		{Name: "B", ROM: "b.rom", Definition: second}, {Name: "C", Number: 10}})
 	right := func() bool { return near(x("A"), 0.5) && near(x("B"), 0.51) && near(x("C"), 0.5) }
 	eventually(t, "poses", right)
 	s.Lock()
 	for h, want := range map[int][]byte{0x35: first, 0x21: second} {
 		p := s.handles[h]
-		if p == nil || len(p.definition) != (len(want)+63)/64*64 || !bytes.Equal(p.definition[:len(want)], want) || len(bytes.Trim(p.definition[len(want):], "\x00")) != 0 {
+		if p == nil || len(p.definition) != (len(want)+63)/64*64 || !bytes.Equal(p.definition[:len(want)], want) ||
+			len(bytes.Trim(p.definition[len(want):], "\x00")) != 0 {
 			t.Errorf("%02X has not got its definition: %v", h, p)
 		}
 	}
@@ -306,7 +308,8 @@ func TestPolarisToolsExchanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := &polaris{handles: map[int]*polarisPort{10: {wired: true, serial: c.there, x: "+050000"}, 11: {wired: true, serial: "7", x: "-025000"}}}
+			s := &polaris{handles: map[int]*polarisPort{10: {wired: true, serial: c.there, x: "+050000"},
+				11: {wired: true, serial: "7", x: "-025000"}}}
 			s.handles[11].serial = "77777777"
 			rig, x := polarisRig(t, s, forms[i%2], []protocol.Tool{{Name: "A", Number: 10, Serial: c.serial}, {Name: "B", Number: 11}})
 			eventually(t, "poses of B", func() bool { return near(x("B"), -0.25) })

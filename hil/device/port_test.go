@@ -255,7 +255,8 @@ func TestOpenHints(t *testing.T) {
 	os.Chmod(port, 0o660) // whatever the umask
 	if err := os.Chown(port, -1, 20); err == nil && os.Getgid() != 20 {
 		err := explain(port, syscall.EACCES)
-		if s := err.Error(); !strings.Contains(s, "cannot open "+port+": permission denied. Your user is not in group ") || !strings.Contains(s, "sudo usermod -aG ") {
+		if s := err.Error(); !strings.Contains(s, "cannot open "+port+": permission denied. Your user is not in group ") ||
+			!strings.Contains(s, "sudo usermod -aG ") {
 			t.Error(s)
 		}
 		if !errors.Is(err, fs.ErrPermission) {

@@ -116,7 +116,8 @@ func TestPymodbus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts Python")
 	}
-	values := map[wire.Type]float64{wire.U16: 65000, wire.I16: -12345, wire.U32: 4000000001, wire.I32: -2000000001, wire.F32: -118.625, wire.F64: 1.0 / 3}
+	values := map[wire.Type]float64{wire.U16: 65000, wire.I16: -12345, wire.U32: 4000000001, wire.I32: -2000000001, wire.F32: -118.625,
+		wire.F64: 1.0 / 3}
 	for _, slaves := range []int{1, 3} {
 		t.Run(fmt.Sprint(slaves, " slaves"), func(t *testing.T) {
 			var meas, cmd []wire.Field
@@ -147,7 +148,8 @@ func TestPymodbus(t *testing.T) {
 				}
 			}
 			last := 7*(slaves-1) + 1
-			cmd = []wire.Field{at("volts", wire.I16, last, wire.Holding, 500), at("torque", wire.F32, 1, wire.Holding, 600), at("enable", wire.U16, 1, wire.Holding, 602)}
+			cmd = []wire.Field{at("volts", wire.I16, last, wire.Holding, 500), at("torque", wire.F32, 1, wire.Holding, 600),
+				at("enable", wire.U16, 1, wire.Holding, 602)}
 			safe := []float64{-7, 0.5, 9}
 			for i, f := range cmd {
 				put(f, safe[i])
@@ -155,7 +157,8 @@ func TestPymodbus(t *testing.T) {
 			port, writes := pymodbus(t, there)
 			s := quick()
 			s.Timeout, s.Silence = 5, 0
-			rig, err := NewRig(Options{Port: port, Baud: 115200, Protocol: s, Measure: meas, Command: cmd, Safe: safe, Rate: 50, Loop: 50, TxCPU: -1})
+			rig, err := NewRig(Options{Port: port, Baud: 115200, Protocol: s, Measure: meas, Command: cmd, Safe: safe, Rate: 50, Loop: 50,
+				TxCPU: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,7 +229,8 @@ func TestPymodbusRefuses(t *testing.T) {
 	defer rig.Close()
 	y := make([]float64, 4)
 	patient(t, "both are answered", func() bool { rig.Poll(rt.Now(), y); return y[0] == 77 && stat(rig).Refusals > 0 })
-	if tr := trouble(rig); !strings.Contains(tr, "refused (illegal data address: the slave has no such register, or not so many in a row), newest of slave 1, input register 40 (function 4)") {
+	if tr := trouble(rig); !strings.Contains(tr, "refused (illegal data address: the slave has no such register, or not so many in a row), "+
+		"newest of slave 1, input register 40 (function 4)") {
 		t.Errorf("trouble: %s", tr)
 	}
 	if y[1] == y[1] || y[3] == y[3] {

@@ -110,7 +110,8 @@ func (p *rawPort) verify(spec protocol.PortSpec) error {
 		return nil
 	}
 	if err := setRS485(p.fd); err != nil {
-		return fmt.Errorf("the driver of the port does not switch an RS-485 transceiver (%w); leave modbus.rs485 out where the adapter does it", err)
+		return fmt.Errorf("the driver of the port does not switch an RS-485 transceiver (%w); leave modbus.rs485 out where the adapter does it",
+			err)
 	}
 	return nil
 }

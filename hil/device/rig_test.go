@@ -371,7 +371,8 @@ func TestNewestCommandWins(t *testing.T) {
 	}
 	until(t, "the last command arrives", func() bool { b.fwPoll(); return math.Abs(b.c[0]-(n-1)*0.001) < 1e-9 })
 	var s Stats
-	until(t, "every command is counted", func() bool { b.Stats(&s); return s.TxFrames+s.TxDropped >= n }) // the frame arrives before its sender counts it
+	// the frame arrives before its sender counts it
+	until(t, "every command is counted", func() bool { b.Stats(&s); return s.TxFrames+s.TxDropped >= n })
 	// a frame under way and one that has just begun lie beyond what the line carried
 	most := 3840*float64(rt.Now()-begin)*1e-9 + 2*float64(s.TxBytes)/float64(s.TxFrames)
 	if s.TxFrames+s.TxDropped != n || float64(s.TxBytes) > most {

@@ -37,7 +37,8 @@ type writer interface {
 
 // libraryMode is how the library opens a port.
 func libraryMode(spec protocol.PortSpec) *serial.Mode {
-	m := &serial.Mode{BaudRate: spec.Baud, DataBits: 8, Parity: [...]serial.Parity{serial.NoParity, serial.EvenParity, serial.OddParity}[spec.Parity]}
+	m := &serial.Mode{BaudRate: spec.Baud, DataBits: 8, Parity: [...]serial.Parity{serial.NoParity, serial.EvenParity,
+		serial.OddParity}[spec.Parity]}
 	if spec.StopBits == 2 {
 		m.StopBits = serial.TwoStopBits
 	}

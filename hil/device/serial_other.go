@@ -16,7 +16,8 @@ import (
 // openPort has no second descriptor here: a write that takes too long is released by dropping what waits in the line.
 func openPort(name string, spec protocol.PortSpec) (Port, error) {
 	if spec.RS485 {
-		return nil, fmt.Errorf("an RS-485 transceiver is switched on Linux only, this is %s; leave modbus.rs485 out where the adapter does it", runtime.GOOS)
+		return nil, fmt.Errorf("an RS-485 transceiver is switched on Linux only, this is %s; leave modbus.rs485 out where the adapter does it",
+			runtime.GOOS)
 	}
 	lib, err := openLibrary(name, spec)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 
 // A file's fields of each tracker.
 func trackerFields(names ...string) (out []wire.Field) {
-	units := map[string]string{"x": "m", "y": "m", "z": "m", "yaw": "rad", "pitch": "rad", "roll": "rad", "a.x": "m/s²", "a.z": "m/s²", "w.z": "rad/s", "time": "s"}
+	units := map[string]string{"x": "m", "y": "m", "z": "m", "yaw": "rad", "pitch": "rad", "roll": "rad", "a.x": "m/s²", "a.z": "m/s²",
+		"w.z": "rad/s", "time": "s"}
 	for _, n := range names {
 		q := n
 		for _, part := range []string{"B.", "C."} {
@@ -75,7 +76,8 @@ func trackerPair(t *testing.T, c trackerCase, rate float64) (*Rig, *Firmware) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { far.Close() })
-	rig, err := NewRig(Options{Name: "tracker", Port: far.Name(), Protocol: c.section, Measure: c.fields, Safe: []float64{}, Rate: rate, Loop: 1000, TxCPU: -1})
+	rig, err := NewRig(Options{Name: "tracker", Port: far.Name(), Protocol: c.section, Measure: c.fields, Safe: []float64{}, Rate: rate,
+		Loop: 1000, TxCPU: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +206,8 @@ func TestTrackersAtOneKilohertz(t *testing.T) {
 						break
 					}
 					if time.Now().After(end) {
-						t.Fatalf("pose %d of %d does not leave the far end within 10 s: it sent %d before, and now %d\nfar end %+v\nrig %+v", step, frames, f0.TxFrames, f1.TxFrames, f1, stats(rig))
+						t.Fatalf("pose %d of %d does not leave the far end within 10 s: it sent %d before, and now %d\nfar end %+v\nrig %+v", step, frames,
+							f0.TxFrames, f1.TxFrames, f1, stats(rig))
 					}
 					time.Sleep(20 * time.Microsecond)
 				}

@@ -141,7 +141,8 @@ func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint6
 	l.question.Store(wire.QuestionHead(question))
 	l.turn.Store(word)
 	l.wmu.Lock()
-	until := l.hostTime() + int64(float64(len(question))*l.perByte) + int64(t.ReplyTimeout) // from before the write, which the far end may answer before it returns
+	// from before the write, which the far end may answer before it returns
+	until := l.hostTime() + int64(float64(len(question))*l.perByte) + int64(t.ReplyTimeout)
 	mine := !l.closing.Load() && (t.Fill == nil || m.Gen == uint64(l.safeGen.Load()))
 	failed := mine && l.writeBytes(c, question) != nil
 	l.wmu.Unlock()

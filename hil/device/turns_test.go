@@ -240,7 +240,8 @@ func faults(t *testing.T, replies int) {
 	if good.Load() < uint64(replies)*7/10 || s.LateReplies == 0 || s.Refusals == 0 || s.Malformed == 0 {
 		t.Errorf("%d values from %d questions, %+v", good.Load(), replies, s)
 	}
-	if tr := s.Trouble(m.turns); !strings.Contains(tr, "not answered in time, newest of slave ") || !strings.Contains(tr, "refused (") || !strings.Contains(tr, "function 3") {
+	if tr := s.Trouble(m.turns); !strings.Contains(tr, "not answered in time, newest of slave ") || !strings.Contains(tr, "refused (") ||
+		!strings.Contains(tr, "function 3") {
 		t.Errorf("trouble: %q", tr)
 	}
 }
@@ -332,13 +333,15 @@ func TestBusBothEnds(t *testing.T) {
 	f32 := at("torque", wire.F32, 2, wire.Input, 6)
 	f32.Register.Order = wire.LowFirst
 	meas := []wire.Field{at("speed", wire.I16, 1, wire.Holding, 3), f32, at("count", wire.U32, 1, wire.Holding, 4)}
-	cmd := []wire.Field{at("volts", wire.I16, 1, wire.Holding, 100), at("enable", wire.U16, 1, wire.Holding, 101), at("fan", wire.U16, 2, wire.Holding, 7)}
+	cmd := []wire.Field{at("volts", wire.I16, 1, wire.Holding, 100), at("enable", wire.U16, 1, wire.Holding, 101),
+		at("fan", wire.U16, 2, wire.Holding, 7)}
 	section := quick()
 	fw, err := NewFirmware(FirmwareOptions{Protocol: section, Recv: cmd, Send: meas})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rig, err := NewRig(Options{Name: "x", Port: fw.Name(), Protocol: section, Measure: meas, Command: cmd, Safe: []float64{-1, 0, 9}, Rate: 500, Loop: 500, TxCPU: -1})
+	rig, err := NewRig(Options{Name: "x", Port: fw.Name(), Protocol: section, Measure: meas, Command: cmd, Safe: []float64{-1, 0, 9},
+		Rate: 500, Loop: 500, TxCPU: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -491,7 +494,8 @@ func (s identified) Plan(t *protocol.Table) (*protocol.Plan, error) {
 func TestOnceBehindEachOpening(t *testing.T) {
 	ends := make(chan Port, 2)
 	m := newMaster(t, func(o *Options) {
-		o.Measure, o.Protocol = []wire.Field{at("a", wire.U16, 1, wire.Holding, 4), at("identity", wire.U16, 1, wire.Holding, 40)}, identified{quick()}
+		o.Measure, o.Protocol = []wire.Field{at("a", wire.U16, 1, wire.Holding, 4), at("identity", wire.U16, 1, wire.Holding, 40)},
+			identified{quick()}
 		o.Backoff = []time.Duration{time.Millisecond}
 		o.OpenPort = func() (Port, error) {
 			a, b, err := Pair()

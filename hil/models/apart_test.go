@@ -32,8 +32,8 @@ func TestResponse(t *testing.T) {
 	}
 }
 
-// Two laws of equal mean squares are told apart by chance hardly ever, however much neighbouring batches have in common; one that is worse by
-// more than the margin and the noise nearly always.
+// Two laws of equal mean squares are told apart by chance hardly ever, however much neighbouring batches have in common; one that is worse
+// by more than the margin and the noise nearly always.
 func TestVerdictsOfChance(t *testing.T) {
 	const n = 4000
 	rng := rand.New(rand.NewPCG(3, 4))

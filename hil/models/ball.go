@@ -184,7 +184,8 @@ func (m *Ball) addFrame(in *hil.ModelInput) {
 
 func (m *Ball) show(y []float64) {
 	r := m.filter.Result()
-	y[oRoll], y[oRollSe], y[oSpin], y[oSpinSe], y[oQuadratic], y[oQuadraticSe] = r.Roll.Mean, r.Roll.Sd, r.Spin.Mean, r.Spin.Sd, r.Quadratic.Mean, r.Quadratic.Sd
+	y[oRoll], y[oRollSe], y[oSpin], y[oSpinSe], y[oQuadratic], y[oQuadraticSe] = r.Roll.Mean, r.Roll.Sd, r.Spin.Mean, r.Spin.Sd,
+		r.Quadratic.Mean, r.Quadratic.Sd
 	if !r.SpinKnown {
 		y[oSpin], y[oSpinSe] = math.NaN(), math.NaN()
 	}

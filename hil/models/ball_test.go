@@ -60,7 +60,8 @@ func newTracked(t testing.TB, aged bool) *tracked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tracked{model: m, in: hil.ModelInput{Dt: 1e-3, Meas: make([]float64, 9)}, y: make([]float64, len(models.BallSignals)), rng: rand.New(rand.NewPCG(1, 17)),
+	return &tracked{model: m, in: hil.ModelInput{Dt: 1e-3, Meas: make([]float64, 9)}, y: make([]float64, len(models.BallSignals)),
+		rng:   rand.New(rand.NewPCG(1, 17)),
 		lever: r3.Vec{X: 0.004, Y: -0.002, Z: 0.03}, mount: rotation.Exp(r3.Vec{X: 0.2, Y: 1, Z: -0.4}), aged: aged}
 }
 
@@ -179,8 +180,9 @@ func TestBallAllocates(t *testing.T) {
 
 func TestBallRefuses(t *testing.T) {
 	for name, change := range map[string]func(*models.BallSpec){
-		"no noise of the position": func(s *models.BallSpec) { s.PositionNoise = 0 }, "no noise of the turn": func(s *models.BallSpec) { s.TurnNoise = math.Inf(1) },
-		"no mass": func(s *models.BallSpec) { s.Body.Mass = 0 }, "no prior": func(s *models.BallSpec) { s.Prior = 0 },
+		"no noise of the position": func(s *models.BallSpec) { s.PositionNoise = 0 },
+		"no noise of the turn":     func(s *models.BallSpec) { s.TurnNoise = math.Inf(1) },
+		"no mass":                  func(s *models.BallSpec) { s.Body.Mass = 0 }, "no prior": func(s *models.BallSpec) { s.Prior = 0 },
 	} {
 		var s models.BallSpec
 		s.SetDefaults()

@@ -185,7 +185,8 @@ type machine struct {
 // newMachine has an encoder of 16 bits and a sensor of the current.
 func newMachine(t testing.TB, p plant.Machine, inner int, offset float64, seed uint64) *machine {
 	t.Helper()
-	m, err := plant.NewRig(p, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: 2 * math.Pi / 65536}, {Output: plant.OutCurrent, Noise: 0.02, Offset: offset}}, Seed: seed})
+	m, err := plant.NewRig(p, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: 2 * math.Pi / 65536},
+		{Output: plant.OutCurrent, Noise: 0.02, Offset: offset}}, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ func withBrush(amplitude, frequency float64) *configs.Config {
 // demoMotor is the plant of the demo.
 func demoMotor(t testing.TB, seed uint64) far {
 	v := configs.Demo().Truth("shaft")
-	m, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{Motor: v.Motor, Friction: v.Friction, Thermal: plant.Thermal{Ambient: 20}}}})
+	m, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{Motor: v.Motor, Friction: v.Friction,
+		Thermal: plant.Thermal{Ambient: 20}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,8 @@ func TestBrushBesideTheRig(t *testing.T) {
 	n := 0
 	for i := range rows {
 		r := &rows[i]
-		if r.X[at("drive.voltage")] != without[i].X[plain("drive.voltage")] || r.X[at("shaft.est.velocity")] != without[i].X[plain("shaft.est.velocity")] {
+		if r.X[at("drive.voltage")] != without[i].X[plain("drive.voltage")] ||
+			r.X[at("shaft.est.velocity")] != without[i].X[plain("shaft.est.velocity")] {
 			t.Fatalf("tick %d: the brush changed the command", i)
 		}
 		if r.X[at("brushes.level")] != 0 || r.X[at("brushes.substeps")] != 50 {
@@ -148,7 +150,8 @@ func TestContactFollowsTheTimeThereIs(t *testing.T) {
 	t.Logf("changes of the contact at the ticks %v", changes)
 	// at 18 µs the first step is overlong, and the one after the rest as well, which is believed
 	if share(0, 1001) != 0 || share(1012, 3000) != 1 || share(5000, 6000) != 0 || len(changes) != 6 {
-		t.Errorf("averaged %g of the time at 3 µs, %g at 18 µs, %g at 3 µs again; changes at %v", share(0, 1001), share(1012, 3000), share(5000, 6000), changes)
+		t.Errorf("averaged %g of the time at 3 µs, %g at 18 µs, %g at 3 µs again; changes at %v", share(0, 1001), share(1012, 3000),
+			share(5000, 6000), changes)
 	}
 	// a single step of 0.95 of a period: averaged from the next one on, for 10 ms
 	if n := len(changes); n != 6 || changes[4] != 6001 || changes[5] != 6011 {
@@ -178,7 +181,8 @@ func TestShareTooSmall(t *testing.T) {
 // beside it, with another roughness, shows the part of the brushes.
 func TestEstimatesOfARigWithBrushes(t *testing.T) {
 	cfg := withBrush(1, 1)
-	cfg.Axes[0].Reference.Spec = reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 45, Frequency: 0.4}, {Amplitude: 5, Frequency: 2.3}}, Fade: 1}
+	cfg.Axes[0].Reference.Spec = reference.Spec{Kind: "multisine",
+		Tones: []reference.Tone{{Amplitude: 45, Frequency: 0.4}, {Amplitude: 5, Frequency: 2.3}}, Fade: 1}
 	cfg.Axes[0].Estimator.RLS.Memory = 20
 	cfg.Models[0].Parameters.Face.Seed, cfg.Models[0].Parameters.Commutator.Seed = 2, 2
 	motor, bearings := cfg.Axes[0].Motor, friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 5e-5, Fc: 8e-3, Fs: 11e-3, Vs: 0.5, Vd: 0.3}
@@ -256,7 +260,8 @@ func TestBrushWithoutNumbers(t *testing.T) {
 		}
 	}
 	in.Axes[0] = hil.Motion{Position: 10, Velocity: 100, Current: math.NaN()}
-	if st, _ := m.Step(&in, y); st != engine.OK || !math.IsNaN(y[0]) || !math.IsNaN(y[3]) || !math.IsNaN(y[4]) || !math.IsNaN(y[6]) || y[5] != keep[5] {
+	if st, _ := m.Step(&in, y); st != engine.OK || !math.IsNaN(y[0]) || !math.IsNaN(y[3]) || !math.IsNaN(y[4]) || !math.IsNaN(y[6]) ||
+		y[5] != keep[5] {
 		t.Errorf("without a current nothing is known: status %v, signals %v", st, y)
 	}
 	in.Axes[0].Current = 1

@@ -30,10 +30,11 @@ type ChainJoint struct {
 // MachineLeft is the status of a chain whose tip has left its beam: it stays there until a drive is switched on.
 const MachineLeft = 6
 
-// Chain is a chain on a beam beside the rig: its driven joints are led along the estimated motion of axes, the others and the beam move by themselves,
-// and what the drives have to give is shown.
+// Chain is a chain on a beam beside the rig: its driven joints are led along the estimated motion of axes, the others and the beam move by
+// themselves, and what the drives have to give is shown.
 //
-// It begins in the equilibrium of its file. From there the driven joints go to where the axes are, by a polynomial, at placeSpeed or slower.
+// It begins in the equilibrium of its file. From there the driven joints go to where the axes are, by a polynomial, at placeSpeed or
+// slower.
 type Chain struct {
 	s                      ChainSpec
 	m                      *manipulator.Machine

@@ -24,8 +24,8 @@ func chain(t testing.TB, outputs ...string) *models.Chain {
 	return c
 }
 
-// A chain that an axis leads along the drive of the example goes where another program says, down to the moment at which its tip leaves the beam.
-// It waits there until the drive is switched on.
+// A chain that an axis leads along the drive of the example goes where another program says, down to the moment at which its tip leaves the
+// beam. It waits there until the drive is switched on.
 func TestChainFollowsItsAxis(t *testing.T) {
 	c := chain(t, "q2", "q3", "q4", "tip", "lambda", "w5", "tau1")
 	for i, want := range []string{"status", "q2", "q3", "q4", "tip.x", "tip.y", "lambda", "w5", "tau1"} {

@@ -35,14 +35,14 @@ const MaxRivals = 8
 // where friction jumps, and its integral drifts away from the bristles. A law that does not yield sticks while the position stays within
 // its resolution, and there explains any friction up to its level.
 //
-// The best law is told by its residuals in batches of a thirty-second of the memory [DM95]: the mean squares d of another law less those of the best one. It is
-// the best if for each other law
+// The best law is told by its residuals in batches of a thirty-second of the memory [DM95]: the mean squares d of another law less those of
+// the best one. It is the best if for each other law
 //
 //	mean d − t·s·√((1+ρ)/(n·(1−ρ))) > margin·(mean square of the best)
 //
-// with the correlation ρ ≥ 0 of neighbouring batches, which shrinks the number of independent ones to n·(1−ρ)/(1+ρ) [ZS95], and the quantile t
-// of Student's law for that number, at one per cent shared among the other laws. The margin is for what is no chance: the response above is one of
-// a model. If one law does not pass, none is told apart. The best law need not be a good one.
+// with the correlation ρ ≥ 0 of neighbouring batches, which shrinks the number of independent ones to n·(1−ρ)/(1+ρ) [ZS95], and the
+// quantile t of Student's law for that number, at one per cent shared among the other laws. The margin is for what is no chance: the
+// response above is one of a model. If one law does not pass, none is told apart. The best law need not be a good one.
 type RivalLaws struct {
 	axis    int
 	laws    []rival

@@ -49,11 +49,15 @@ var plants = []struct {
 	law  map[string]float64
 	fv   float64
 }{
-	{"static-coulomb-viscous", func() dry { return rigidDry{pFc, func(float64) float64 { return pFc }} }, map[string]float64{"Fc": pFc, "Fs": pFc, "Fv": pFv, "delta": 1}, pFv},
-	{"stribeck-bo-pavelescu", func() dry { return rigidDry{pFs, stribeckLevel} }, map[string]float64{"Fc": pFc, "Fs": pFs, "vs": pVs, "Fv": pFv, "delta": 2}, pFv},
+	{"static-coulomb-viscous", func() dry { return rigidDry{pFc, func(float64) float64 { return pFc }} },
+		map[string]float64{"Fc": pFc, "Fs": pFc, "Fv": pFv, "delta": 1}, pFv},
+	{"stribeck-bo-pavelescu", func() dry { return rigidDry{pFs, stribeckLevel} },
+		map[string]float64{"Fc": pFc, "Fs": pFs, "vs": pVs, "Fv": pFv, "delta": 2}, pFv},
 	{"dahl", func() dry { return &dahlDry{} }, map[string]float64{"sigma0": pS0, "Fc": pFc, "exponent": 1}, 0},
-	{"lugre", func() dry { return &lugreDry{} }, map[string]float64{"sigma0": pS0, "sigma1": pS1, "sigma2": pFv, "Fc": pFc, "Fs": pFs, "vs": pVs, "vd": pVd}, pFv},
-	{"gms", func() dry { return &gmsDry{} }, map[string]float64{"sigma0": pS0, "ratio": pRatio, "elements": pElements, "C": pC, "sigma2": pFv, "Fc": pFc, "Fs": pFs, "vs": pVs}, pFv},
+	{"lugre", func() dry { return &lugreDry{} }, map[string]float64{"sigma0": pS0, "sigma1": pS1, "sigma2": pFv, "Fc": pFc, "Fs": pFs,
+		"vs": pVs, "vd": pVd}, pFv},
+	{"gms", func() dry { return &gmsDry{} }, map[string]float64{"sigma0": pS0, "ratio": pRatio, "elements": pElements, "C": pC, "sigma2": pFv,
+		"Fc": pFc, "Fs": pFs, "vs": pVs}, pFv},
 }
 
 // newRivals are the five laws.
@@ -77,7 +81,8 @@ func withLaws(cfg *configs.Config, laws []models.Rival) *configs.Config {
 	return cfg
 }
 
-// named runs plant k for 20 s, and returns the best law of the five; their parameters are off by 2 % (standard deviation), as identified ones are.
+// named runs plant k for 20 s, and returns the best law of the five; their parameters are off by 2 % (standard deviation), as identified
+// ones are.
 func named(t testing.TB, k int, seed uint64, motion *reference.Spec) int {
 	t.Helper()
 	p := plants[k]
@@ -86,7 +91,8 @@ func named(t testing.TB, k int, seed uint64, motion *reference.Spec) int {
 	if motion != nil {
 		cfg.Axes[0].Reference.Spec = *motion
 	}
-	b := newBench(t, withLaws(cfg, newRivals(t, func() float64 { return 0.02 * rng.NormFloat64() })), &apart{dry: p.dry(), viscous: p.fv, rng: rng, theta: rng.Float64()}, nil)
+	b := newBench(t, withLaws(cfg, newRivals(t, func() float64 { return 0.02 * rng.NormFloat64() })),
+		&apart{dry: p.dry(), viscous: p.fv, rng: rng, theta: rng.Float64()}, nil)
 	rows := b.run(20000)
 	x := &rows[len(rows)-1].X
 	best := int(x[b.schema.Index("laws.best")])
@@ -98,8 +104,8 @@ func named(t testing.TB, k int, seed uint64, motion *reference.Spec) int {
 	return best
 }
 
-// Five plants, integrated apart, each 20 s under several seeds: which of the five laws they are is named right, or not told apart; hardly ever
-// wrong. Of all 20 seeds 98 of 100 verdicts are right, two not told apart (-tags soak).
+// Five plants, integrated apart, each 20 s under several seeds: which of the five laws they are is named right, or not told apart; hardly
+// ever wrong. Of all 20 seeds 98 of 100 verdicts are right, two not told apart (-tags soak).
 func TestPlantsAreNamed(t *testing.T) {
 	for k, p := range plants {
 		t.Run(p.name, func(t *testing.T) {
@@ -119,7 +125,8 @@ func TestPlantsAreNamed(t *testing.T) {
 
 // Under a slow motion and under a small quick one as well.
 func TestPlantsUnderOtherMotions(t *testing.T) {
-	for _, motion := range []reference.Spec{{Kind: "sine", Amplitude: 1, Frequency: 0.25, Fade: 1}, {Kind: "sine", Amplitude: 0.1, Frequency: 2, Fade: 1}} {
+	for _, motion := range []reference.Spec{{Kind: "sine", Amplitude: 1, Frequency: 0.25, Fade: 1},
+		{Kind: "sine", Amplitude: 0.1, Frequency: 2, Fade: 1}} {
 		right, wrong := 0, 0
 		for k := range plants {
 			for seed := range uint64(seeds / 4) {
@@ -193,7 +200,8 @@ func TestResidualsOfKnownMotion(t *testing.T) {
 		friction, load float64
 		want           [2]float64
 		best           float64
-	}{{11e-3, 0.5e-3, [2]float64{1.118034e-3, 1.118034e-3}, -1}, {10.5e-3, 0, [2]float64{0.5e-3, 1.5e-3}, 0}, {12.25e-3, 0, [2]float64{2.25e-3, 0.25e-3}, 1}} {
+	}{{11e-3, 0.5e-3, [2]float64{1.118034e-3, 1.118034e-3}, -1}, {10.5e-3, 0, [2]float64{0.5e-3, 1.5e-3}, 0},
+		{12.25e-3, 0, [2]float64{2.25e-3, 0.25e-3}, 1}} {
 		h := newHand(t, pair(t), 10)
 		x := 0.0
 		for n := range 20000 {
@@ -238,7 +246,8 @@ func TestWhatTeachesNothing(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 1))
 		for n := range 10000 {
 			w := 2 * math.Pi * 1e-3 * float64(n)
-			h.in.Axes[0] = hil.Motion{Position: c.amplitude * math.Sin(w), Velocity: 2 * math.Pi * c.amplitude * math.Cos(w), Friction: 0.02 * rng.NormFloat64(), Energised: c.on, Lag: 2e-3}
+			h.in.Axes[0] = hil.Motion{Position: c.amplitude * math.Sin(w), Velocity: 2 * math.Pi * c.amplitude * math.Cos(w),
+				Friction: 0.02 * rng.NormFloat64(), Energised: c.on, Lag: 2e-3}
 			h.Step(&h.in, h.y)
 		}
 		if got := h.y[1] > 0; got != c.counts || h.y[0] != -1 {
@@ -247,8 +256,8 @@ func TestWhatTeachesNothing(t *testing.T) {
 	}
 }
 
-// What is no number changes nothing; a law that loses its numbers begins anew and is told; ticks left out are made up for; a position that is
-// taken anew is no motion; and a step allocates nothing.
+// What is no number changes nothing; a law that loses its numbers begins anew and is told; ticks left out are made up for; a position that
+// is taken anew is no motion; and a step allocates nothing.
 func TestRivalsUnderFaults(t *testing.T) {
 	laws := newRivals(t, exact)
 	h := newHand(t, laws, 1)

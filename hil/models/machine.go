@@ -156,8 +156,9 @@ func (m *Machine) describe() {
 
 // roleOf is the role of a number of a machine by its unit.
 var roleOf = map[string]hil.ChannelRole{
-	"rad": hil.RolePosition, "m": hil.RolePosition, "rad/s": hil.RoleVelocity, "m/s": hil.RoleVelocity, "rad/s²": hil.RoleAcceleration, "m/s²": hil.RoleAcceleration,
-	"N·m": hil.RoleEffort, "N": hil.RoleEffort, "A": hil.RoleCurrent, "V": hil.RoleVoltage,
+	"rad": hil.RolePosition, "m": hil.RolePosition, "rad/s": hil.RoleVelocity, "m/s": hil.RoleVelocity, "rad/s²": hil.RoleAcceleration,
+	"m/s²": hil.RoleAcceleration,
+	"N·m":  hil.RoleEffort, "N": hil.RoleEffort, "A": hil.RoleCurrent, "V": hil.RoleVoltage,
 }
 
 // Signals are status, differences and powers, then the numbers that were chosen.

@@ -35,8 +35,9 @@ func crankRocker() mech.Spec {
 	s := mech.Spec{Spec: multibody.Spec{
 		Gravity: r3.Vec{Y: -9.81},
 		Bodies:  []multibody.Body{rod("crank", "", 0, crankL), rod("coupler", "crank", crankL, couplerL), rod("rocker", "", groundL, rockerL)},
-		Frames:  []multibody.Frame{{Name: "c", Body: "coupler", Pose: multibody.At(couplerL, 0, 0)}, {Name: "r", Body: "rocker", Pose: multibody.At(rockerL, 0, 0)}},
-		Cuts:    []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "c", B: "r"}},
+		Frames: []multibody.Frame{{Name: "c", Body: "coupler", Pose: multibody.At(couplerL, 0, 0)},
+			{Name: "r", Body: "rocker", Pose: multibody.At(rockerL, 0, 0)}},
+		Cuts: []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "c", B: "r"}},
 	}}
 	s.Bodies[0].Joint.Armature, s.Bodies[0].Joint.Damping = crankRotor, crankDamping
 	return s
@@ -68,8 +69,8 @@ func angles(phi float64) (coupler, rocker float64) {
 	return coupler, math.Atan2(by+couplerL*math.Sin(coupler), bx+couplerL*math.Cos(coupler)-groundL)
 }
 
-// wanted is the torque of the drive by Lagrange's equation of the one coordinate phi, J·α + ½J′·ω² + V′ + c·ω, and the moment of the pin's force on
-// the rocker about its bearing, by the rocker's own balance. Derivatives are central differences of the geometry.
+// wanted is the torque of the drive by Lagrange's equation of the one coordinate phi, J·α + ½J′·ω² + V′ + c·ω, and the moment of the pin's
+// force on the rocker about its bearing, by the rocker's own balance. Derivatives are central differences of the geometry.
 func wanted(phi, omega, alpha float64) (torque, moment float64) {
 	const d = 1e-4
 	slope := func(f func(float64) float64, x float64) float64 {
@@ -125,8 +126,8 @@ func (b *beside) move(q, v, a float64) (engine.Status, int) {
 	return st, int(b.y[0])
 }
 
-// Led by the motion of its axis, which begins far from where the file has it and counts the other way in degrees of its own, a linkage shows what Lagrange's
-// equation and the balance of the rocker ask for.
+// Led by the motion of its axis, which begins far from where the file has it and counts the other way in degrees of its own, a linkage
+// shows what Lagrange's equation and the balance of the rocker ask for.
 func TestMachineIsLed(t *testing.T) {
 	s := &models.MachineSpec{Stepper: made(crankRocker()), Outputs: []string{"crank", "rocker.q", "coupler.q", "pin", "residual"},
 		Joints: []models.Following{{Joint: "crank", Source: models.ByMotion, Ratio: -0.5, Offset: 0.3}}}
@@ -172,7 +173,8 @@ func TestMachineIsLed(t *testing.T) {
 		t.Errorf("placed in %d ticks; off by %g", placed, worst)
 	}
 	for i, c := range b.model.Signals() {
-		if c.Name == "pin.x" && (c.Unit != "N" || b.model.Roles()[i] != hil.RoleEffort) || c.Name == "crank.q" && b.model.Roles()[i] != hil.RolePosition {
+		if c.Name == "pin.x" && (c.Unit != "N" || b.model.Roles()[i] != hil.RoleEffort) || c.Name == "crank.q" &&
+			b.model.Roles()[i] != hil.RolePosition {
 			t.Errorf("%v is %v", c, b.model.Roles()[i])
 		}
 	}
@@ -191,8 +193,8 @@ func withMotor(volts *circuit.Held) mech.Spec {
 	return s
 }
 
-// Driven by the current, the measured effort, or the voltage of its axis, a linkage moves by itself as the integrator of adaptive steps has it, shows how far it comes off
-// the axis, and accounts for its power.
+// Driven by the current, the measured effort, or the voltage of its axis, a linkage moves by itself as the integrator of adaptive steps has
+// it, shows how far it comes off the axis, and accounts for its power.
 func TestMachineRunsAhead(t *testing.T) {
 	const torque, volts, end = 0.3, 4.0, 0.4
 	volt := new(circuit.Held)
@@ -203,8 +205,10 @@ func TestMachineRunsAhead(t *testing.T) {
 		k     float64
 		volts *circuit.Held
 	}{
-		{models.ByCurrent, hil.Motion{Current: 2}, crankRocker(), torque / 2, nil}, {models.ByEffort, hil.Motion{Effort: torque}, crankRocker(), 0, nil},
-		{models.ByCommand, hil.Motion{Command: torque}, crankRocker(), 1, nil}, {models.ByCommand, hil.Motion{Command: volts}, withMotor(volt), 0, volt},
+		{models.ByCurrent, hil.Motion{Current: 2}, crankRocker(), torque / 2, nil},
+		{models.ByEffort, hil.Motion{Effort: torque}, crankRocker(), 0, nil},
+		{models.ByCommand, hil.Motion{Command: torque}, crankRocker(), 1, nil},
+		{models.ByCommand, hil.Motion{Command: volts}, withMotor(volt), 0, volt},
 	} {
 		want := crankRocker()
 		if want.Efforts = []mech.Effort{{Joint: "crank", Generator: reference.Constant(torque)}}; c.volts != nil {
@@ -237,8 +241,10 @@ func TestMachineRunsAhead(t *testing.T) {
 			}
 		}
 		t.Logf("%v: off by %.2g rad, difference %.6g rad, power missed %.2g W", c.by, b.shown("crank.q")-x[0], b.shown("crank.difference"), worst)
-		if math.Abs(b.shown("crank.q")-x[0]) > 1e-3*math.Abs(x[0]-0.5) || math.Abs(b.shown("crank.difference")-(b.shown("crank.q")-0.5)) > 1e-12 || worst > 0.05 {
-			t.Errorf("%v: crank at %g rad, want %g; difference %g rad, power missed %g W", c.by, b.shown("crank.q"), x[0], b.shown("crank.difference"), worst)
+		if math.Abs(b.shown("crank.q")-x[0]) > 1e-3*math.Abs(x[0]-0.5) ||
+			math.Abs(b.shown("crank.difference")-(b.shown("crank.q")-0.5)) > 1e-12 || worst > 0.05 {
+			t.Errorf("%v: crank at %g rad, want %g; difference %g rad, power missed %g W", c.by, b.shown("crank.q"), x[0],
+				b.shown("crank.difference"), worst)
 		}
 	}
 }
@@ -291,7 +297,8 @@ func TestMachineRefuses(t *testing.T) {
 		s    models.MachineSpec
 		want string
 	}{
-		{models.MachineSpec{Joints: []models.Following{{Joint: "crnk", Ratio: 1}}}, `"crank"`}, {models.MachineSpec{Joints: []models.Following{{Joint: "crank"}}}, "ratio 0"},
+		{models.MachineSpec{Joints: []models.Following{{Joint: "crnk", Ratio: 1}}}, `"crank"`},
+		{models.MachineSpec{Joints: []models.Following{{Joint: "crank"}}}, "ratio 0"},
 		{models.MachineSpec{Joints: []models.Following{joint}, Outputs: []string{"pins"}}, "pin.x"},
 	} {
 		c.s.Stepper = made(crankRocker())

@@ -1,7 +1,7 @@
-// Package models holds what is computed beside a rig and only watched: the brush of a motor, rival friction laws, a rolling ball, a second sensor, a
-// machine of bodies and motors. Each kind has a
-// file. A model is driven by the estimated motion of an axis or by what a device measures, in the tick but after the command has left, and has no way back to one. Package hil
-// runs the list, measures what a step takes and tells the model; a kind with cheaper levels decides by that.
+// Package models holds what is computed beside a rig and only watched: the brush of a motor, rival friction laws, a rolling ball, a second
+// sensor, a machine of bodies and motors. Each kind has a file. A model is driven by the estimated motion of an axis or by what a device
+// measures, in the tick but after the command has left, and has no way back to one. Package hil runs the list, measures what a step takes
+// and tells the model; a kind with cheaper levels decides by that.
 package models
 
 import (

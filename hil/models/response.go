@@ -1,7 +1,7 @@
 package models
 
-// response is how an estimate follows a change of friction: a Butterworth low-pass of third order, which is what the stationary filter of an axis
-// under a random walk of the torque is (hil/axis, Lag). Its corner is ω0 = 2/lag; without a lag it passes everything.
+// response is how an estimate follows a change of friction: a Butterworth low-pass of third order, which is what the stationary filter of
+// an axis under a random walk of the torque is (hil/axis, Lag). Its corner is ω0 = 2/lag; without a lag it passes everything.
 //
 //	y1' = ω0·(u − y1),   y2' = ω0·(y1 − y3) − ω0·y2,   y3' = ω0·y2
 //

@@ -73,7 +73,8 @@ func NewSensor(s *SensorSpec) (*Sensor, error) {
 func (m *Sensor) Signals() []engine.Signal {
 	u := m.s.Unit
 	return []engine.Signal{
-		{Name: "offset", Unit: u}, {Name: "offset_se", Unit: u}, {Name: "shift", Unit: "s"}, {Name: "shift_se", Unit: "s"}, {Name: "gain"}, {Name: "gain_se"},
+		{Name: "offset", Unit: u}, {Name: "offset_se", Unit: u}, {Name: "shift", Unit: "s"}, {Name: "shift_se", Unit: "s"}, {Name: "gain"},
+		{Name: "gain_se"},
 		{Name: "noise", Unit: u}, {Name: "difference", Unit: u}, {Name: "left_out"}, {Name: "restarts"},
 	}
 }
@@ -100,7 +101,8 @@ func (m *Sensor) Step(in *hil.ModelInput, y []float64) (engine.Status, uint8) {
 		m.align.Sample(now, in.Meas[m.s.Reading])
 	}
 	r, n := m.align.Result(), m.align.Counts()
-	y[sOffset], y[sOffsetSe], y[sShift], y[sShiftSe], y[sGain], y[sGainSe] = r.Offset, r.OffsetSE, r.Shift, math.Hypot(r.ShiftSE, m.s.WireErr), r.Gain, r.GainSE
+	y[sOffset], y[sOffsetSe], y[sShift], y[sShiftSe], y[sGain], y[sGainSe] = r.Offset, r.OffsetSE, r.Shift,
+		math.Hypot(r.ShiftSE, m.s.WireErr), r.Gain, r.GainSE
 	y[sNoise], y[sDifference], y[sLeft], y[sRestarts] = r.Noise, r.Difference, float64(n.LateSamples+n.OutlierSamples), float64(n.Restart)
 	return engine.OK, 0
 }

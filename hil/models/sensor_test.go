@@ -10,7 +10,8 @@ import (
 // Readings that are 30 ms old when they come, were 0.3 ms on the line, and are 12 ms later than their device says: the time comes from
 // age and line, the shift from the model. Its error holds that no device says when it looked.
 func TestSensorTakesTheAge(t *testing.T) {
-	m, err := NewSensor(&SensorSpec{SensorKeys: SensorKeys{Memory: 60, Depth: 0.5}, Reading: 0, Age: 1, Dt: 1e-3, Unit: "rad", Wire: 3e-4, WireErr: 1e-4})
+	m, err := NewSensor(&SensorSpec{SensorKeys: SensorKeys{Memory: 60, Depth: 0.5}, Reading: 0, Age: 1, Dt: 1e-3, Unit: "rad", Wire: 3e-4,
+		WireErr: 1e-4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,8 @@ func (BNO08x) Check() []engine.Problem { return nil }
 
 // Plan describes the messages.
 func (VectorNav) Plan(t *Table) (*Plan, error) {
-	return silent(t, "vectornav", func() tracker.Decoder { return tracker.NewVectorNav() }, (&tracker.VectorNavEncoder{}).Append, 14+4*len(t.Measure), true)
+	return silent(t, "vectornav", func() tracker.Decoder { return tracker.NewVectorNav() }, (&tracker.VectorNavEncoder{}).Append,
+		14+4*len(t.Measure), true)
 }
 
 // Plan describes the packets: quantities of one packet are of one age.
@@ -45,8 +46,10 @@ func (WitMotion) Plan(t *Table) (*Plan, error) {
 		name       string
 		quantities tracker.Set
 	}{
-		{"acceleration", tracker.Run(tracker.AX, 3) | tracker.Of(tracker.Temperature)}, {"rate", tracker.Run(tracker.WX, 3)}, {"angle", tracker.Run(tracker.Yaw, 3)},
-		{"field", tracker.Run(tracker.FieldX, 3)}, {"quaternion", tracker.Run(tracker.QW, 4)}, {"pressure", tracker.Of(tracker.Pressure, tracker.Altitude)},
+		{"acceleration", tracker.Run(tracker.AX, 3) | tracker.Of(tracker.Temperature)}, {"rate", tracker.Run(tracker.WX, 3)},
+		{"angle", tracker.Run(tracker.Yaw, 3)},
+		{"field", tracker.Run(tracker.FieldX, 3)}, {"quaternion", tracker.Run(tracker.QW, 4)},
+		{"pressure", tracker.Of(tracker.Pressure, tracker.Altitude)},
 	} {
 		g := Group{Name: packet.name, Flow: Flow{Data: 8, Bytes: 11, Rate: t.Rate}}
 		for k := range list {
@@ -63,7 +66,8 @@ func (WitMotion) Plan(t *Table) (*Plan, error) {
 	case len(p.Groups) == 0 || len(p.Groups) == 1 && left == 0:
 		p.Groups = []Group{all}
 	case left != 0:
-		p.Groups = append(p.Groups, Group{Name: "other", Fields: left, Flow: Flow{Data: 8 * bits.OnesCount64(uint64(left)), Bytes: 11, Rate: t.Rate}})
+		p.Groups = append(p.Groups, Group{Name: "other", Fields: left,
+			Flow: Flow{Data: 8 * bits.OnesCount64(uint64(left)), Bytes: 11, Rate: t.Rate}})
 	}
 	return p, nil
 }
@@ -74,7 +78,8 @@ func (BNO08x) Plan(t *Table) (*Plan, error) {
 }
 
 // silent is the plan of a device that sends by itself and is told nothing.
-func silent(t *Table, kind string, decoder func() tracker.Decoder, write func([]byte, *tracker.Frame) []byte, bytes int, clocked bool) (*Plan, error) {
+func silent(t *Table, kind string, decoder func() tracker.Decoder, write func([]byte, *tracker.Frame) []byte, bytes int,
+	clocked bool) (*Plan, error) {
 	list, bad := slots(t, kind, nil, 0)
 	if len(bad) > 0 {
 		return nil, errors.Join(bad...)

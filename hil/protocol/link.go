@@ -39,7 +39,8 @@ func linkBytes(fields []wire.Field) (data, head int) {
 }
 
 // push is the plan of a protocol in which both ends speak by themselves.
-func push(t *Table, receiver func([]wire.Field, ...wire.Kind) (wire.Decoder, error), sender func([]wire.Field, wire.Kind) (wire.Encoder, error),
+func push(t *Table, receiver func([]wire.Field, ...wire.Kind) (wire.Decoder, error),
+	sender func([]wire.Field, wire.Kind) (wire.Encoder, error),
 	bytes func([]wire.Field, wire.Kind) (data, head int)) (*Plan, error) {
 	p := &Plan{Meas: t.Measure, Cmd: t.Command, Port: PortSpec{Baud: t.Baud}}
 	var err1, err2, err3 error

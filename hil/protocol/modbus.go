@@ -58,7 +58,8 @@ func (m *Modbus) Check() []engine.Problem { return nil }
 
 // Plan makes one turn of all registers that can be read, or written, in one request.
 func (m *Modbus) Plan(t *Table) (*Plan, error) {
-	p := &Plan{Meas: t.Measure, Cmd: t.Command, Port: PortSpec{Baud: t.Baud, Parity: m.Parity, StopBits: m.StopBits, RS485: m.RS485, Echo: m.Echo}}
+	p := &Plan{Meas: t.Measure, Cmd: t.Command, Port: PortSpec{Baud: t.Baud, Parity: m.Parity, StopBits: m.StopBits, RS485: m.RS485,
+		Echo: m.Echo}}
 	p.Silence = m.silence(&p.Port)
 	var errs []error
 	if !(t.Rate > 0 && t.Loop > 0) {
@@ -255,7 +256,8 @@ func (m *Modbus) writes(t *Table) (out []wire.ModbusRequest, err error) {
 		f := &t.Command[i]
 		first, n := *f.Register.Register, f.Type.Registers()
 		if m.Write == WriteSingle && n > 1 {
-			return nil, engine.Problemf("modbus.write", "single writes one register at a time, but %s has %d; want multiple, or another type", f.Name, n)
+			return nil, engine.Problemf("modbus.write", "single writes one register at a time, but %s has %d; want multiple, or another type",
+				f.Name, n)
 		}
 		if k := len(out) - 1; k >= 0 && m.Write != WriteSingle {
 			q := &out[k]

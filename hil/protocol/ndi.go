@@ -59,7 +59,8 @@ func (n *NDI) Check() (bad []engine.Problem) {
 		at := fmt.Sprintf("tools[%d]", i)
 		switch {
 		case t.Number == 0 && t.ROM == "":
-			bad = append(bad, *engine.Problemf(at+".number", "missing: the port handle of a wired tool, or rom, the definition file of a wireless one"))
+			bad = append(bad, *engine.Problemf(at+".number", "missing: the port handle of a wired tool, or rom, the definition file of a "+
+				"wireless one"))
 		case t.Number != 0 && t.ROM != "":
 			bad = append(bad, *engine.Problemf(at+".number", "%d beside rom: a wireless tool gets its handle from the system", t.Number))
 		case t.Number != 0 && number[t.Number]:
@@ -92,14 +93,16 @@ func (n *NDI) Plan(t *Table) (*Plan, error) {
 	}
 	for i, tool := range n.Tools {
 		if size := len(tool.Definition); tool.ROM != "" && (size == 0 || size > romLongest) {
-			bad = append(bad, engine.Problemf(fmt.Sprintf("ndi.tools[%d].rom", i), "%s: %d bytes, want a definition of 1 to %d bytes", tool.ROM, size, romLongest))
+			bad = append(bad, engine.Problemf(fmt.Sprintf("ndi.tools[%d].rom", i), "%s: %d bytes, want a definition of 1 to %d bytes", tool.ROM,
+				size, romLongest))
 		}
 	}
 	if !(t.Rate > 0) {
 		bad = append(bad, engine.Problemf("rate", "%v Hz, want > 0", t.Rate))
 	}
 	if n.Reset && t.Baud > 9600 {
-		bad = append(bad, engine.Problemf("ndi.reset", "after a reset the system speaks 9600 baud, and the port %d; want reset: no, or baud: 9600", t.Baud))
+		bad = append(bad, engine.Problemf("ndi.reset", "after a reset the system speaks 9600 baud, and the port %d; want reset: no, or "+
+			"baud: 9600", t.Baud))
 	}
 	if len(bad) > 0 {
 		return nil, errors.Join(bad...)

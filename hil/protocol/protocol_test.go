@@ -46,7 +46,8 @@ func TestKinds(t *testing.T) {
 		key, _, _ := strings.Cut(typ.Field(i).Tag.Get("yaml"), ",")
 		keys[key] = true
 	}
-	if len(Kinds) != int(BNO08xChoice)+1 || BNO08xChoice.String() != "bno08x" || XsensChoice.String() != "xsens" || LinkChoice.String() != "link" || LineChoice.String() != "line" || ModbusChoice.String() != "modbus" {
+	if len(Kinds) != int(BNO08xChoice)+1 || BNO08xChoice.String() != "bno08x" || XsensChoice.String() != "xsens" ||
+		LinkChoice.String() != "link" || LineChoice.String() != "line" || ModbusChoice.String() != "modbus" {
 		t.Errorf("%d kinds: %v", len(Kinds), Choice(0).Words())
 	}
 	for i := range Kinds {
@@ -181,16 +182,26 @@ func TestModbusRequests(t *testing.T) {
 		gap    int
 		want   []string
 	}{
-		{"neighbours", []wire.Field{at(wire.F32, 1, 0, 12), at(wire.U16, 1, 0, 10), at(wire.I16, 1, 0, 11)}, 0, []string{"slave 1, holding registers 10 to 13 (function 3)"}},
-		{"a gap", []wire.Field{at(wire.U16, 1, 0, 10), at(wire.U16, 1, 0, 12)}, 0, []string{"slave 1, holding register 10 (function 3)", "slave 1, holding register 12 (function 3)"}},
-		{"a gap that may be read", []wire.Field{at(wire.U16, 1, 0, 10), at(wire.U16, 1, 0, 12)}, 1, []string{"slave 1, holding registers 10 to 12 (function 3)"}},
-		{"a gap that is too long", []wire.Field{at(wire.U16, 1, 0, 10), at(wire.U16, 1, 0, 13)}, 1, []string{"slave 1, holding register 10 (function 3)", "slave 1, holding register 13 (function 3)"}},
-		{"two slaves", []wire.Field{at(wire.U16, 2, 0, 10), at(wire.U16, 1, 0, 11)}, 0, []string{"slave 1, holding register 11 (function 3)", "slave 2, holding register 10 (function 3)"}},
-		{"two tables", []wire.Field{at(wire.U16, 1, 1, 10), at(wire.U16, 1, 0, 11)}, 0, []string{"slave 1, holding register 11 (function 3)", "slave 1, input register 10 (function 4)"}},
-		{"two rates", []wire.Field{polled(at(wire.U16, 1, 0, 10), 5), at(wire.U16, 1, 0, 11)}, 0, []string{"slave 1, holding register 10 (function 3)", "slave 1, holding register 11 (function 3)"}},
-		{"one register as two fields", []wire.Field{at(wire.U16, 1, 0, 10), at(wire.U32, 1, 0, 10), at(wire.U16, 1, 0, 11)}, 0, []string{"slave 1, holding registers 10 to 11 (function 3)"}},
-		{"125 registers", []wire.Field{at(wire.U16, 1, 0, 0), at(wire.U16, 1, 0, 124)}, 124, []string{"slave 1, holding registers 0 to 124 (function 3)"}},
-		{"126 registers", []wire.Field{at(wire.U16, 1, 0, 0), at(wire.U16, 1, 0, 125)}, 124, []string{"slave 1, holding register 0 (function 3)", "slave 1, holding register 125 (function 3)"}},
+		{"neighbours", []wire.Field{at(wire.F32, 1, 0, 12), at(wire.U16, 1, 0, 10), at(wire.I16, 1, 0, 11)}, 0,
+			[]string{"slave 1, holding registers 10 to 13 (function 3)"}},
+		{"a gap", []wire.Field{at(wire.U16, 1, 0, 10), at(wire.U16, 1, 0, 12)}, 0,
+			[]string{"slave 1, holding register 10 (function 3)", "slave 1, holding register 12 (function 3)"}},
+		{"a gap that may be read", []wire.Field{at(wire.U16, 1, 0, 10), at(wire.U16, 1, 0, 12)}, 1,
+			[]string{"slave 1, holding registers 10 to 12 (function 3)"}},
+		{"a gap that is too long", []wire.Field{at(wire.U16, 1, 0, 10), at(wire.U16, 1, 0, 13)}, 1,
+			[]string{"slave 1, holding register 10 (function 3)", "slave 1, holding register 13 (function 3)"}},
+		{"two slaves", []wire.Field{at(wire.U16, 2, 0, 10), at(wire.U16, 1, 0, 11)}, 0,
+			[]string{"slave 1, holding register 11 (function 3)", "slave 2, holding register 10 (function 3)"}},
+		{"two tables", []wire.Field{at(wire.U16, 1, 1, 10), at(wire.U16, 1, 0, 11)}, 0,
+			[]string{"slave 1, holding register 11 (function 3)", "slave 1, input register 10 (function 4)"}},
+		{"two rates", []wire.Field{polled(at(wire.U16, 1, 0, 10), 5), at(wire.U16, 1, 0, 11)}, 0,
+			[]string{"slave 1, holding register 10 (function 3)", "slave 1, holding register 11 (function 3)"}},
+		{"one register as two fields", []wire.Field{at(wire.U16, 1, 0, 10), at(wire.U32, 1, 0, 10), at(wire.U16, 1, 0, 11)}, 0,
+			[]string{"slave 1, holding registers 10 to 11 (function 3)"}},
+		{"125 registers", []wire.Field{at(wire.U16, 1, 0, 0), at(wire.U16, 1, 0, 124)}, 124,
+			[]string{"slave 1, holding registers 0 to 124 (function 3)"}},
+		{"126 registers", []wire.Field{at(wire.U16, 1, 0, 0), at(wire.U16, 1, 0, 125)}, 124,
+			[]string{"slave 1, holding register 0 (function 3)", "slave 1, holding register 125 (function 3)"}},
 	} {
 		var m Modbus
 		m.SetDefaults()
@@ -216,9 +227,10 @@ func TestModbusRequests(t *testing.T) {
 	// commands: by 6 where a register stands alone, by 16 else; never together over a gap
 	cmd := []wire.Field{at(wire.U16, 1, 0, 4), at(wire.U16, 1, 0, 5), at(wire.U16, 1, 0, 7)}
 	for form, want := range map[WriteForm][]string{
-		WriteAuto:   {"slave 1, holding registers 4 to 5 (function 16)", "slave 1, holding register 7 (function 6)"},
-		WriteMany:   {"slave 1, holding registers 4 to 5 (function 16)", "slave 1, holding register 7 (function 16)"},
-		WriteSingle: {"slave 1, holding register 4 (function 6)", "slave 1, holding register 5 (function 6)", "slave 1, holding register 7 (function 6)"},
+		WriteAuto: {"slave 1, holding registers 4 to 5 (function 16)", "slave 1, holding register 7 (function 6)"},
+		WriteMany: {"slave 1, holding registers 4 to 5 (function 16)", "slave 1, holding register 7 (function 16)"},
+		WriteSingle: {"slave 1, holding register 4 (function 6)", "slave 1, holding register 5 (function 6)",
+			"slave 1, holding register 7 (function 6)"},
 	} {
 		var m Modbus
 		m.SetDefaults()
@@ -245,7 +257,8 @@ func TestModbusTimes(t *testing.T) {
 	var m Modbus
 	m.SetDefaults()
 	m.Delay, m.Latency = 6e-3, 1e-3
-	p, err := m.Plan(&Table{Measure: []wire.Field{at(wire.F32, 1, 0, 0)}, Command: []wire.Field{at(wire.U16, 1, 0, 9)}, Safe: []float64{0}, Baud: 9600, Rate: 10, Loop: 20})
+	p, err := m.Plan(&Table{Measure: []wire.Field{at(wire.F32, 1, 0, 0)}, Command: []wire.Field{at(wire.U16, 1, 0, 9)}, Safe: []float64{0},
+		Baud: 9600, Rate: 10, Loop: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +278,8 @@ func TestModbusTimes(t *testing.T) {
 		parity     Parity
 		stop, baud int
 		silence    float64
-	}{{ParityNone, 1, 19200, 3.5 * 10 / 19200.0}, {ParityNone, 2, 19200, 3.5 * 11 / 19200.0}, {ParityOdd, 2, 1200, 3.5 * 12 / 1200.0}, {ParityEven, 1, 19201, 1.75e-3}, {ParityEven, 1, 921600, 1.75e-3}} {
+	}{{ParityNone, 1, 19200, 3.5 * 10 / 19200.0}, {ParityNone, 2, 19200, 3.5 * 11 / 19200.0}, {ParityOdd, 2, 1200, 3.5 * 12 / 1200.0},
+		{ParityEven, 1, 19201, 1.75e-3}, {ParityEven, 1, 921600, 1.75e-3}} {
 		m.Parity, m.StopBits = c.parity, c.stop
 		spec := PortSpec{Baud: c.baud, Parity: c.parity, StopBits: c.stop}
 		near(fmt.Sprint(c), m.silence(&spec), c.silence)
@@ -294,7 +308,8 @@ func TestModbusProblems(t *testing.T) {
 		{[]wire.Field{noRegister}, nil, 0, "measure[0].at.register", "missing"},
 		{[]wire.Field{at(wire.U32, 1, 0, 65535)}, nil, 0, "measure[0].at.register", "65535, want 0 to 65535 for all its registers"},
 		{nil, []wire.Field{input}, 0, "command[0].at.table", "cannot be written"},
-		{nil, []wire.Field{at(wire.F32, 1, 0, 5), at(wire.U16, 1, 0, 6)}, 0, "command[1].at.register", "register 6 of slave 1 is written by s1.holding5 too"},
+		{nil, []wire.Field{at(wire.F32, 1, 0, 5), at(wire.U16, 1, 0, 6)}, 0, "command[1].at.register",
+			"register 6 of slave 1 is written by s1.holding5 too"},
 		{nil, []wire.Field{at(wire.F32, 1, 0, 5)}, WriteSingle, "modbus.write", "single writes one register at a time"},
 	} {
 		var m Modbus
@@ -316,7 +331,8 @@ func TestModbusProblems(t *testing.T) {
 	// and the last that fits
 	var m Modbus
 	m.SetDefaults()
-	if _, err := m.Plan(&Table{Measure: []wire.Field{at(wire.U32, 247, 0, 65534), at(wire.U16, 1, 0, 0)}, Baud: 9600, Rate: 10, Loop: 10}); err != nil {
+	if _, err := m.Plan(&Table{Measure: []wire.Field{at(wire.U32, 247, 0, 65534), at(wire.U16, 1, 0, 0)}, Baud: 9600, Rate: 10,
+		Loop: 10}); err != nil {
 		t.Error(err)
 	}
 }

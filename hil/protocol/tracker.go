@@ -32,7 +32,8 @@ type slot struct {
 // slots finds the quantities of a table. Without parts the names are those of quantities of the device with the given number.
 func slots(t *Table, kind string, parts []Part, number int) (list []slot, bad []error) {
 	for i := range t.Command {
-		bad = append(bad, engine.Problemf(fmt.Sprintf("command[%d]", i), "%s: a tracker (protocol %s) takes no commands", t.Command[i].Name, kind))
+		bad = append(bad, engine.Problemf(fmt.Sprintf("command[%d]", i), "%s: a tracker (protocol %s) takes no commands", t.Command[i].Name,
+			kind))
 	}
 	for i := range t.Measure {
 		f, path := &t.Measure[i], fmt.Sprintf("measure[%d]", i)
@@ -47,7 +48,8 @@ func slots(t *Table, kind string, parts []Part, number int) (list []slot, bad []
 				}
 			}
 			if k < 0 {
-				bad = append(bad, engine.Problemf(path+".name", "%s: %q is no part of the tracker; %s", f.Name, part, spelling.Hint(part, names, "there are "+strings.Join(names, ", "))))
+				bad = append(bad, engine.Problemf(path+".name", "%s: %q is no part of the tracker; %s", f.Name, part,
+					spelling.Hint(part, names, "there are "+strings.Join(names, ", "))))
 				continue
 			}
 			s.device, name = parts[k].Number, rest
@@ -58,7 +60,8 @@ func slots(t *Table, kind string, parts []Part, number int) (list []slot, bad []
 			for q := range tracker.Quantities {
 				all[q] = q.String()
 			}
-			bad = append(bad, engine.Problemf(path+".name", "%s: %q is no quantity of a tracker; %s", f.Name, name, spelling.Hint(name, all, "there are "+strings.Join(all, " "))))
+			bad = append(bad, engine.Problemf(path+".name", "%s: %q is no quantity of a tracker; %s", f.Name, name,
+				spelling.Hint(name, all, "there are "+strings.Join(all, " "))))
 			continue
 		}
 		if f.Unit != q.Unit() && f.Unit != "1" {

@@ -102,7 +102,8 @@ func testTracker(t *testing.T, k *Kind, p *Plan) {
 // A tool that is not seen says so in all its fields; the other does not.
 func TestMissingTool(t *testing.T) {
 	n := NDI{Tools: []Tool{{Name: "B", Number: 10}, {Name: "C", Number: 11}}, Timeout: 1}
-	fields := []wire.Field{{Name: "B.x", Unit: "m", Scale: 1}, {Name: "B.missing", Scale: 1}, {Name: "C.x", Unit: "m", Scale: 1}, {Name: "C.missing", Scale: 1}}
+	fields := []wire.Field{{Name: "B.x", Unit: "m", Scale: 1}, {Name: "B.missing", Scale: 1}, {Name: "C.x", Unit: "m", Scale: 1},
+		{Name: "C.missing", Scale: 1}}
 	p, err := n.Plan(&Table{Measure: fields, Rate: 60, Loop: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +146,8 @@ func TestMissingTool(t *testing.T) {
 func TestNDITimes(t *testing.T) {
 	for reply, bytes := range map[NDIReply]int{ReplyTX: 151, ReplyBX: 95} {
 		n := NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "C", Number: 2}}, Reply: reply, Delay: 2e-3, Timeout: 0.2}
-		p, err := n.Plan(&Table{Measure: []wire.Field{{Name: "C.x", Unit: "m", Scale: 1}, {Name: "B.x", Unit: "m", Scale: 1}}, Baud: 115200, Rate: 50, Loop: 1000})
+		p, err := n.Plan(&Table{Measure: []wire.Field{{Name: "C.x", Unit: "m", Scale: 1}, {Name: "B.x", Unit: "m", Scale: 1}}, Baud: 115200,
+			Rate: 50, Loop: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +228,8 @@ func TestTrackerSlips(t *testing.T) {
 		{&NDI{Tools: part}, wire.Field{Name: "D.x", Unit: "m", Scale: 1}, nil, "measure[0].name", `"D" is no part of the tracker`},
 		{&NDI{Tools: part}, wire.Field{Name: "B.x", Unit: "rad", Scale: 1}, nil, "measure[0].unit", "is a quantity in m"},
 		{&NDI{}, wire.Field{Name: "x", Unit: "m", Scale: 1}, nil, "ndi.tools", "missing"},
-		{&NDI{Tools: []Tool{{Name: "B", ROM: "b.rom", Definition: make([]byte, 1025)}}}, wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil, "ndi.tools[0].rom", "1025 bytes"},
+		{&NDI{Tools: []Tool{{Name: "B", ROM: "b.rom", Definition: make([]byte, 1025)}}}, wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil,
+			"ndi.tools[0].rom", "1025 bytes"},
 		{&NDI{Tools: part, Reset: true}, wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil, "ndi.reset", "9600 baud"},
 		{&Xsens{}, wire.Field{Name: "w.x", Unit: "rad/s", Scale: 1}, []wire.Field{{Name: "u"}}, "command[0]", "takes no commands"},
 	} {
@@ -240,8 +243,11 @@ func TestTrackerSlips(t *testing.T) {
 		s    Section
 		path string
 	}{
-		{&NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "B", Number: 2}}}, "tools[1].name"}, {&NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "C", Number: 1}}}, "tools[1].number"}, {&NDI{Tools: []Tool{{Name: "B.C", Number: 1}}}, "tools[0].name"},
-		{&NDI{Tools: []Tool{{Name: "B"}}}, "tools[0].number"}, {&NDI{Tools: []Tool{{Name: "B", Number: 1, ROM: "b.rom"}}}, "tools[0].number"}, {&NDI{Tools: []Tool{{Name: "B", Number: 1, Serial: "12"}}}, "tools[0].serial"},
+		{&NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "B", Number: 2}}}, "tools[1].name"},
+		{&NDI{Tools: []Tool{{Name: "B", Number: 1}, {Name: "C", Number: 1}}}, "tools[1].number"},
+		{&NDI{Tools: []Tool{{Name: "B.C", Number: 1}}}, "tools[0].name"},
+		{&NDI{Tools: []Tool{{Name: "B"}}}, "tools[0].number"}, {&NDI{Tools: []Tool{{Name: "B", Number: 1, ROM: "b.rom"}}}, "tools[0].number"},
+		{&NDI{Tools: []Tool{{Name: "B", Number: 1, Serial: "12"}}}, "tools[0].serial"},
 		{&Liberty{Items: []int{2, 12}}, "items[1]"}, {&Fastrak{Items: []int{18}}, "items[0]"}, {&Liberty{}, "items"},
 	} {
 		if bad := c.s.Check(); len(bad) != 1 || bad[0].Path != c.path {

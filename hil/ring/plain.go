@@ -55,9 +55,11 @@ func (h *header) write(s shape) {
 func (h *header) check(s shape) error {
 	switch {
 	case h.magic.Load() != s.magic:
-		return fmt.Errorf("ring: no such channel here (magic %x, want %x): memory not created, cut differently, or from another version", h.magic.Load(), s.magic)
+		return fmt.Errorf("ring: no such channel here (magic %x, want %x): memory not created, cut differently, or from another version",
+			h.magic.Load(), s.magic)
 	case h.size != s.size || h.layout != s.layout:
-		return fmt.Errorf("ring: values of %d B (layout %x), want %d B (layout %x): the two programs are not the same version", h.size, h.layout, s.size, s.layout)
+		return fmt.Errorf("ring: values of %d B (layout %x), want %d B (layout %x): the two programs are not the same version", h.size, h.layout,
+			s.size, s.layout)
 	case h.room != s.room:
 		return fmt.Errorf("ring: capacity %d, want %d: the two sides disagree about the rate", h.room, s.room)
 	}

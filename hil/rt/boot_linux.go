@@ -125,7 +125,8 @@ func (p *Privileges) readScheduling(o order) error {
 	default:
 		for _, t := range threads {
 			if t.Policy != "FIFO" || t.Priority != o.priority {
-				return fmt.Errorf("core: thread %d (%s) runs %s %d, want FIFO %d on every thread: unequal priorities can hang the processor", t.TID, t.Name, t.Policy, t.Priority, o.priority)
+				return fmt.Errorf("core: thread %d (%s) runs %s %d, want FIFO %d on every thread: unequal priorities can hang the processor", t.TID,
+					t.Name, t.Policy, t.Priority, o.priority)
 			}
 		}
 		p.FIFO, p.Priority = true, o.priority
@@ -138,7 +139,8 @@ func (p *Privileges) readScheduling(o order) error {
 	if a, err := unix.SchedGetAttr(0, 0); err == nil && a.Policy == unix.SCHED_NORMAL && time.Duration(a.Runtime) == ordinarySlice {
 		p.Slice = ordinarySlice
 	} else {
-		p.Notes = append(p.Notes, "the kernel granted no time slice of its own (Linux 6.12 and later do); woken ticks wait longer for a busy processor")
+		p.Notes = append(p.Notes, "the kernel granted no time slice of its own (Linux 6.12 and later do); woken ticks wait longer for a busy "+
+			"processor")
 	}
 	return nil
 }
@@ -168,11 +170,13 @@ func (p *Privileges) lockMemory() {
 		lim.Cur = 0
 	}
 	if lim.Cur != unix.RLIM_INFINITY && !hasCapability(unix.CAP_IPC_LOCK) {
-		p.Notes = append(p.Notes, fmt.Sprintf("memory is not locked: RLIMIT_MEMLOCK is %s and CAP_IPC_LOCK is missing; under memory pressure a tick can wait milliseconds for a page. %s", limitText(lim.Cur), cureMemory))
+		p.Notes = append(p.Notes, fmt.Sprintf("memory is not locked: RLIMIT_MEMLOCK is %s and CAP_IPC_LOCK is missing; under memory pressure a "+
+			"tick can wait milliseconds for a page. %s", limitText(lim.Cur), cureMemory))
 		return
 	}
 	if err := unix.Mlockall(unix.MCL_CURRENT | unix.MCL_FUTURE | unix.MCL_ONFAULT); err != nil {
-		p.Notes = append(p.Notes, fmt.Sprintf("memory is not locked: mlockall: %v; under memory pressure a tick can wait milliseconds for a page. %s", err, cureMemory))
+		p.Notes = append(p.Notes, fmt.Sprintf("memory is not locked: mlockall: %v; under memory pressure a tick can wait milliseconds for a "+
+			"page. %s", err, cureMemory))
 		return
 	}
 	p.Locked = true
@@ -180,8 +184,10 @@ func (p *Privileges) lockMemory() {
 
 const (
 	costOrdinary = "on an idle host ticks wake about 1.7 times (p99) to 2.8 times (p99.9) later than in real time, and a busy host loses steps"
-	cureFIFO     = "To get it: LimitRTPRIO=80 in the systemd unit, or \"@audio - rtprio 80\" in /etc/security/limits.d and a new login, or setcap cap_sys_nice,cap_ipc_lock+ep on the program"
-	cureMemory   = "To get it: LimitMEMLOCK=infinity in the systemd unit, or \"@audio - memlock unlimited\" in /etc/security/limits.d and a new login"
+	cureFIFO     = "To get it: LimitRTPRIO=80 in the systemd unit, or \"@audio - rtprio 80\" in /etc/security/limits.d and a new login, or " +
+		"setcap cap_sys_nice,cap_ipc_lock+ep on the program"
+	cureMemory = "To get it: LimitMEMLOCK=infinity in the systemd unit, or \"@audio - memlock unlimited\" in /etc/security/limits.d and a " +
+		"new login"
 )
 
 // refusedNote says why real-time scheduling was refused, as far as the host tells.
@@ -193,7 +199,8 @@ func refusedNote(errno syscall.Errno, priority int) string {
 	case errno == unix.EPERM && lim.Cur < uint64(priority) && !hasCapability(unix.CAP_SYS_NICE):
 		why = fmt.Sprintf("RLIMIT_RTPRIO is %d (want ≥ %d) and CAP_SYS_NICE is missing", lim.Cur, priority)
 	case errno == unix.EPERM && zeroRTGroup():
-		why = "the cpu control group has no real-time share (RT_GROUP_SCHED with cpu.rt_runtime_us = 0); write a share there or move the process to the root group"
+		why = "the cpu control group has no real-time share (RT_GROUP_SCHED with cpu.rt_runtime_us = 0); write a share there or move the " +
+			"process to the root group"
 	case errno == unix.EPERM:
 		why = "the limits would allow it, so a container, a user namespace or a control group without real-time share (RT_GROUP_SCHED) forbids it"
 	default:

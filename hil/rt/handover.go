@@ -15,10 +15,11 @@ const (
 )
 
 const (
-	defaultPriority = 50                     // that of threaded interrupts; the kernel's own watchdog and migration threads are above
-	PlantPriority   = defaultPriority - 1    // of a virtual rig: a real one needs no processor of this computer, so nothing but a tick comes before it
-	defaultRTTime   = 500 * time.Millisecond // long against any stall of a host, short against a hang
-	coreProcs       = 8                      // GOMAXPROCS: a returning system call then always finds a processor of the runtime
+	defaultPriority = 50 // that of threaded interrupts; the kernel's own watchdog and migration threads are above
+	// of a virtual rig: a real one needs no processor of this computer, so nothing but a tick comes before it
+	PlantPriority = defaultPriority - 1
+	defaultRTTime = 500 * time.Millisecond // long against any stall of a host, short against a hang
+	coreProcs     = 8                      // GOMAXPROCS: a returning system call then always finds a processor of the runtime
 )
 
 // orderEnv carries order from the supervisor through both stages of the core.

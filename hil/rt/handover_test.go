@@ -24,7 +24,8 @@ func TestOrderRoundTrip(t *testing.T) {
 // What would disturb the runtime of the core is gone, wherever it came from; the rest is kept.
 func TestCoreEnvironment(t *testing.T) {
 	o := order{stage: 1, parent: 1}
-	env := coreEnv([]string{"HOME=/h", "GOGC=10", "GOMAXPROCS=1", "GOMEMLIMIT=1GiB", "GODEBUG=gctrace=1", "GOTRACEBACK=all", "GORACE=x", "GOGCX=1"},
+	env := coreEnv([]string{"HOME=/h", "GOGC=10", "GOMAXPROCS=1", "GOMEMLIMIT=1GiB", "GODEBUG=gctrace=1", "GOTRACEBACK=all", "GORACE=x",
+		"GOGCX=1"},
 		[]string{"HIL_CORE_RATE=1000", "GOGC=50"}, o)
 	want := []string{"HOME=/h", "GOGCX=1", "HIL_CORE_RATE=1000", "GOGC=off", "GOMAXPROCS=8", orderEnv + "=" + o.String()}
 	if !slices.Equal(env, want) {

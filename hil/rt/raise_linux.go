@@ -28,7 +28,8 @@ func Raise(priority int) (refused string, err error) {
 		return "", nil
 	}
 	errno := syscall.Errno(0)
-	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: uint32(priority)}, 0); err != nil && !errors.As(err, &errno) {
+	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: uint32(priority)}, 0); err != nil &&
+		!errors.As(err, &errno) {
 		return "", err
 	}
 	env := quietEnv(os.Environ(), nil)

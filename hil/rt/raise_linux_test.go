@@ -46,7 +46,8 @@ func raise(t *testing.T, user *syscall.Credential) (r raised) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(r.Args, []string{"one", "two"}) || slices.ContainsFunc(r.Env, func(s string) bool { return strings.HasPrefix(s, raisedEnv) }) {
+	if !slices.Equal(r.Args, []string{"one", "two"}) || slices.ContainsFunc(r.Env,
+		func(s string) bool { return strings.HasPrefix(s, raisedEnv) }) {
 		t.Errorf("arguments %q, environment %q", r.Args, r.Env)
 	}
 	return r
@@ -68,7 +69,8 @@ func TestRaise(t *testing.T) {
 			t.Errorf("lowered: %+v", th)
 		}
 	}
-	if !slices.Contains(r.Env, "GOGC=off") || !slices.Contains(r.Env, "GOMAXPROCS=8") || slices.Contains(r.Env, "GOGC=77") || len(r.Raised) < 3 || len(r.Lower) < 3 {
+	if !slices.Contains(r.Env, "GOGC=off") || !slices.Contains(r.Env, "GOMAXPROCS=8") || slices.Contains(r.Env, "GOGC=77") ||
+		len(r.Raised) < 3 || len(r.Lower) < 3 {
 		t.Errorf("%d and %d threads, environment %q", len(r.Raised), len(r.Lower), r.Env)
 	}
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // Share keeps work that comes from outside, such as requests of pages and messages of clients, from taking the processors of tick, drive
-// and beat: it waits while this process has had more than a share of one processor of late. A lower priority for the threads of such work is
-// no way in a Go program: one that holds a lock of the runtime and gets no processor keeps all others waiting. With the pump alone at a high
-// priority its longest pause rose from 16 ms to 328 ms beside 20 busy loops.
+// and beat: it waits while this process has had more than a share of one processor of late. A lower priority for the threads of such work
+// is no way in a Go program: one that holds a lock of the runtime and gets no processor keeps all others waiting. With the pump alone at a
+// high priority its longest pause rose from 16 ms to 328 ms beside 20 busy loops.
 type Share struct {
 	fraction float64 // of one processor
 

@@ -66,8 +66,8 @@ func (c *Core) Kill() { c.cmd.Process.Kill() } // the only error is that it is g
 // Stopped tells whether a signal (SIGSTOP) holds the core. To be asked by one goroutine; it allocates nothing.
 func (c *Core) Stopped() bool { return c.process.stopped() }
 
-// Ran is how long the thread that ticks has had a processor, ns, and whether it waits for one or has it now: a core that stands still, wants
-// a processor and does not get it, is starved, not hung. As Stopped.
+// Ran is how long the thread that ticks has had a processor, ns, and whether it waits for one or has it now: a core that stands still,
+// wants a processor and does not get it, is starved, not hung. As Stopped.
 func (c *Core) Ran() (ns int64, wants bool) { return c.process.ran() }
 
 // Exit is how a core ended and what it used.
@@ -94,6 +94,8 @@ func (e Exit) String() string {
 	if e.Signal != 0 {
 		how = fmt.Sprintf("was ended by signal %d (%v)", int(e.Signal), e.Signal)
 	}
-	return fmt.Sprintf("core (pid %d) %s after %v; processor time %v user, %v system; %.1f MB resident; %d waits, %d preemptions, %d page faults from disk", e.PID, how,
-		e.Lived.Round(time.Millisecond), e.User.Round(time.Millisecond), e.System.Round(time.Millisecond), float64(e.MaxRSS)/1e6, e.Voluntary, e.Involuntary, e.Faults)
+	return fmt.Sprintf("core (pid %d) %s after %v; processor time %v user, %v system; %.1f MB resident; %d waits, %d preemptions, %d page "+
+		"faults from disk", e.PID, how,
+		e.Lived.Round(time.Millisecond), e.User.Round(time.Millisecond), e.System.Round(time.Millisecond), float64(e.MaxRSS)/1e6, e.Voluntary,
+		e.Involuntary, e.Faults)
 }

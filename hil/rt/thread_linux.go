@@ -98,7 +98,8 @@ func Prefer() {
 	}
 }
 
-// Yielding puts every thread of this process, and those that they start later, below all other ordinary work: long computations beside a loop.
+// Yielding puts every thread of this process, and those that they start later, below all other ordinary work: long computations beside a
+// loop.
 func Yielding() {
 	eachThread(func(tid int) error { return unix.Setpriority(unix.PRIO_PROCESS, tid, 19) })
 }

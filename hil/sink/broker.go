@@ -112,7 +112,8 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	caps.MaximumInflight = maxInflight
 	caps.MaximumPacketSize = maxPacket
 	caps.MaximumSessionExpiryInterval = idleSession
-	b := &mochi{addr: ln.Addr(), rig: o.login, operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{}), seated: make(map[string]int)}
+	b := &mochi{addr: ln.Addr(), rig: o.login, operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{}),
+		seated: make(map[string]int)}
 	b.share, b.log = o.Share, o.Log
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.server = mqtt.New(&mqtt.Options{
@@ -156,10 +157,12 @@ func listen(addr string) (net.Listener, error) {
 			return ln, nil
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
-			return nil, fmt.Errorf("mqtt.listen: open %s: %w. Ports below 1024 need privileges; the host must be an address of this machine", addr, err)
+			return nil, fmt.Errorf("mqtt.listen: open %s: %w. Ports below 1024 need privileges; the host must be an address of this machine", addr,
+				err)
 		}
 	}
-	return nil, fmt.Errorf("mqtt.listen: ports %d to %d on %s are all in use. Set mqtt.listen to a free one, or to :0 for any", first, last, host)
+	return nil, fmt.Errorf("mqtt.listen: ports %d to %d on %s are all in use. Set mqtt.listen to a free one, or to :0 for any", first, last,
+		host)
 }
 
 func (b *mochi) Addr() string            { return b.addr.String() }

@@ -115,7 +115,8 @@ func (a *access) OnSessionEstablish(cl *mqtt.Client, pk packets.Packet) {
 		*will = mqtt.Will{}
 		a.deniedRequests.Add(1)
 		if user == userOperator {
-			a.b.log.Warn("mqtt broker: a last will of the operator was not taken: only stop, hold and estop are", "topic", string(pk.Connect.WillTopic))
+			a.b.log.Warn("mqtt broker: a last will of the operator was not taken: only stop, hold and estop are", "topic",
+				string(pk.Connect.WillTopic))
 		}
 	}
 }

@@ -164,7 +164,8 @@ func (c *conn) write() {
 			n := min(len(rest), portion)
 			c.Conn.SetWriteDeadline(time.Now().Add(writeWait))
 			if _, err := c.Conn.Write(rest[:n]); err != nil {
-				if ne, ok := err.(net.Error); ok && ne.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) && !closing {
+				if ne, ok := err.(net.Error); ok && ne.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) &&
+					!closing {
 					c.b.stalledConnections.Add(1)
 				}
 				closing = true

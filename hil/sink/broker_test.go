@@ -101,7 +101,8 @@ func TestBrokerRoles(t *testing.T) {
 	}
 	for _, m := range seen.all() {
 		body := string(m.body)
-		if strings.Contains(body, "forged") || m.topic == "hil/bench/status" || m.topic == "hil/bench/cmd/run" && !strings.Contains(body, "operator") {
+		if strings.Contains(body, "forged") || m.topic == "hil/bench/status" || m.topic == "hil/bench/cmd/run" &&
+			!strings.Contains(body, "operator") {
 			t.Errorf("got through: %s %s", m.topic, body)
 		}
 	}
@@ -126,7 +127,8 @@ func TestBrokerTakesWillsFromViewers(t *testing.T) {
 	rig, seen := client(t, b.URL(), user, password)
 
 	nc := make(chan net.Conn, 1)
-	co := paho.NewClientOptions().AddBroker(b.URL()).SetAutoReconnect(false).SetWill("hil/bench/cmd/estop", "{}", 1, true).SetProtocolVersion(4)
+	co := paho.NewClientOptions().AddBroker(b.URL()).SetAutoReconnect(false).SetWill("hil/bench/cmd/estop", "{}", 1,
+		true).SetProtocolVersion(4)
 	co.SetCustomOpenConnectionFn(dialInto(nc))
 	viewer := paho.NewClient(co)
 	if err := token(viewer.Connect()); err != nil {

@@ -54,7 +54,8 @@ type NameTakenError struct {
 }
 
 func (e *NameTakenError) Error() string {
-	return fmt.Sprintf("mqtt: another daemon publishes under %s on the broker %s: %s. Both would carry out every command. End it, or give this rig another rig.name or mqtt.prefix",
+	return fmt.Sprintf("mqtt: another daemon publishes under %s on the broker %s: %s. Both would carry out every command. End it, or give "+
+		"this rig another rig.name or mqtt.prefix",
 		e.Root, redact(e.Broker), &e.Holder)
 }
 

@@ -182,7 +182,8 @@ func TestNameAskedAtOnce(t *testing.T) {
 func TestNameThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	acl := t.TempDir() + "/acl"
-	if err := os.WriteFile(acl, []byte("topic read hil/bench/cmd/#\ntopic write hil/bench/#\nuser lab\ntopic readwrite #\n"), 0o644); err != nil {
+	if err := os.WriteFile(acl, []byte("topic read hil/bench/cmd/#\ntopic write hil/bench/#\nuser lab\ntopic readwrite #\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	m := startMosquitto(t, "allow_anonymous true\nacl_file "+acl, false)

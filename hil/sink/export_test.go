@@ -32,7 +32,8 @@ func TestExportReadsBack(t *testing.T) {
 		t.Fatalf("%d lines, %v", len(table), err)
 	}
 	names, units := table[0], table[1]
-	if names[0] != "timestamp" || units[0] != "# s" || names[2] != "epoch" || names[5] != "late_us" || units[5] != "us" || names[7] != "block0.signal0" || units[7] != "rad" || units[10] != "N·m" {
+	if names[0] != "timestamp" || units[0] != "# s" || names[2] != "epoch" || names[5] != "late_us" || units[5] != "us" ||
+		names[7] != "block0.signal0" || units[7] != "rad" || units[10] != "N·m" {
 		t.Errorf("names %q, units %q", names, units)
 	}
 	for k, cells := range table[2:] {

@@ -84,7 +84,8 @@ func (t *FitTopics) Result(body []byte) error {
 				return nil
 			}
 		case <-wait:
-			return fmt.Errorf("the broker passes nothing on that user %q publishes on %s: let its access list allow that. With the broker of hil run take the user operator", t.user, t.root+FitResultTopic)
+			return fmt.Errorf("the broker passes nothing on that user %q publishes on %s: let its access list allow that. With the broker of hil "+
+				"run take the user operator", t.user, t.root+FitResultTopic)
 		}
 	}
 }

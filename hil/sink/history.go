@@ -99,7 +99,8 @@ func (h *History) Window(ctx context.Context, q HistoryWindow) ([]byte, error) {
 		return nil, fmt.Errorf("%w: from %g to %g, want from < to, in seconds since 1970, or, not positive, before the newest row", ErrWindow,
 			q.StartTime, q.EndTime)
 	case rows > historyRows:
-		return nil, fmt.Errorf("%w: some %.0f rows, at most %d (%.0f s at %g Hz); hil export reads longer ones", ErrWindow, rows, historyRows, h.Longest(run.Info.Schema.Rate), run.Info.Schema.Rate)
+		return nil, fmt.Errorf("%w: some %.0f rows, at most %d (%.0f s at %g Hz); hil export reads longer ones", ErrWindow, rows, historyRows,
+			h.Longest(run.Info.Schema.Rate), run.Info.Schema.Rate)
 	}
 
 	t := thin{columns: at, maxRows: q.Points, wall: run.wall, period: 1e9 / run.Info.Schema.Rate,
@@ -258,7 +259,8 @@ func (t *thin) json(names []string, first, last float64) []byte {
 	if thinned {
 		of = &t.spanRows
 	}
-	b := fmt.Appendf(nil, `{"first":%.6f,"last":%.6f,"rows":%d,"thinned":%t,"modes":[%s],"timestamp":[`, first, last, t.rows, thinned, bytes.TrimPrefix(t.modes, []byte(",")))
+	b := fmt.Appendf(nil, `{"first":%.6f,"last":%.6f,"rows":%d,"thinned":%t,"modes":[%s],"timestamp":[`, first, last, t.rows, thinned,
+		bytes.TrimPrefix(t.modes, []byte(",")))
 	list := func(n int, one func(i int)) {
 		for i := range n {
 			if i > 0 {

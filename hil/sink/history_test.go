@@ -157,7 +157,8 @@ func TestHistoryThinned(t *testing.T) {
 	if gaps != 1 {
 		t.Errorf("%d gaps, want 1", gaps)
 	}
-	if m := a.Modes; len(m) != 2 || m[0].Mode != "run" || m[1].Mode != "hold" || math.Abs(m[0].Timestamp-a.First) > 2e-6 || math.Abs(m[1].Timestamp-startOf()-45) > 2e-6 {
+	if m := a.Modes; len(m) != 2 || m[0].Mode != "run" || m[1].Mode != "hold" || math.Abs(m[0].Timestamp-a.First) > 2e-6 ||
+		math.Abs(m[1].Timestamp-startOf()-45) > 2e-6 {
 		t.Errorf("modes %v, want run and, from 45 s, hold", m)
 	}
 }

@@ -17,11 +17,12 @@ type LiveEstimate struct {
 
 // LiveParameter is one of its parameters.
 type LiveParameter struct {
-	Name                 string   `json:"name"`
-	Value                float64  `json:"value"`
-	StdErr               float64  `json:"std_err"`
-	Unit                 string   `json:"-"`
-	NormalizedDifference *float64 `json:"apart_err"` // fit minus live over the root of the sum of both squared errors; null: the fit has no such parameter, or no error of it
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	StdErr float64 `json:"std_err"`
+	Unit   string  `json:"-"`
+	// fit minus live over the root of the sum of both squared errors; null: the fit has no such parameter, or no error of it
+	NormalizedDifference *float64 `json:"apart_err"`
 }
 
 // NoLive says why a run has no live estimate.

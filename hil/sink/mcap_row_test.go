@@ -209,7 +209,8 @@ func TestCodecRefusesNames(t *testing.T) {
 		{"\xff", "x", "UTF-8"},
 		{"", "x", "UTF-8"},
 	} {
-		s := hil.Schema{Rate: 1, Meas: []hil.Channel{{Signal: engine.Signal{Name: tc.a}}}, Cmd: []hil.Channel{{Signal: engine.Signal{Name: tc.b}}}}
+		s := hil.Schema{Rate: 1, Meas: []hil.Channel{{Signal: engine.Signal{Name: tc.a}}},
+			Cmd: []hil.Channel{{Signal: engine.Signal{Name: tc.b}}}}
 		if _, err := NewRowCodec(&s, 0); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%q, %q: error %v, want one with %q", tc.a, tc.b, err, tc.want)
 		}

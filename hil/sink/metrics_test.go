@@ -65,7 +65,8 @@ func TestMetricsCountByCause(t *testing.T) {
 		m.Add(&rows[i])
 	}
 	h := m.Health()
-	want := Counts{Skipped: 3, CatchUp: 1, OverrunsModel: 1, OverrunsDevice: 1, OverrunsHost: 1, OverrunsUnknown: 1, BusyOverruns: 1, Trips: 1, Gaps: 2}
+	want := Counts{Skipped: 3, CatchUp: 1, OverrunsModel: 1, OverrunsDevice: 1, OverrunsHost: 1, OverrunsUnknown: 1, BusyOverruns: 1,
+		Trips: 1, Gaps: 2}
 	if h.Counts != want {
 		t.Errorf("%+v\nwant %+v", h.Counts, want)
 	}
@@ -160,8 +161,10 @@ func TestMetricsOfModels(t *testing.T) {
 	var j map[string]any
 	h := m.Health()
 	decode(t, h.AppendJSON(nil), &j)
-	for key, want := range map[string]float64{"one.busy_p50_us": 3, "one.busy_max_us": 3, "one.share": 0.003, "one.level": 0, "one.level_changes": 0, "one.cheaper_rows": 0,
-		"other.busy_p50_us": 100, "other.busy_p99_us": 100, "other.share": 0.1, "other.level": 0, "other.level_changes": 2, "other.cheaper_rows": 10} {
+	for key, want := range map[string]float64{"one.busy_p50_us": 3, "one.busy_max_us": 3, "one.share": 0.003, "one.level": 0,
+		"one.level_changes": 0, "one.cheaper_rows": 0,
+		"other.busy_p50_us": 100, "other.busy_p99_us": 100, "other.share": 0.1, "other.level": 0, "other.level_changes": 2,
+		"other.cheaper_rows": 10} {
 		if got, ok := j[key].(float64); !ok || math.Abs(got-want) > 0.05+1e-12 || want < 1 && math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s: %v, want %g", key, j[key], want)
 		}

@@ -71,7 +71,8 @@ func (d *commands) subscribe(c paho.Client) {
 		select {
 		case <-tok.Done():
 			if err := tok.Error(); err != nil && c.IsConnectionOpen() {
-				d.p.emit("error", "BROKER_COMMANDS", fmt.Sprintf("broker %s refuses the subscription to %scmd/+: %v; commands over MQTT do not work", redact(d.p.o.Broker), d.p.root, err))
+				d.p.emit("error", "BROKER_COMMANDS", fmt.Sprintf("broker %s refuses the subscription to %scmd/+: %v; commands over MQTT do not work",
+					redact(d.p.o.Broker), d.p.root, err))
 			}
 		case <-d.ctx.Done():
 		}

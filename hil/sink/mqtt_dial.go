@@ -97,7 +97,9 @@ func (p *Publisher) dial(ctx context.Context) (paho.Client, error) {
 	}
 	p.claimed.Store(nil)
 	if err = p.claim(ctx, c); errors.Is(err, errUnchecked) && c.IsConnectionOpen() {
-		p.emit("error", "NAME_UNCHECKED", fmt.Sprintf("broker %s does not bring back what is published on %sprobe: whether another daemon has this name cannot be told, so no commands are taken over MQTT. Let the user of mqtt.user read and write %s#", redact(p.o.Broker), p.root, p.root))
+		p.emit("error", "NAME_UNCHECKED", fmt.Sprintf("broker %s does not bring back what is published on %sprobe: whether another daemon has "+
+			"this name cannot be told, so no commands are taken over MQTT. Let the user of mqtt.user read and write %s#", redact(p.o.Broker),
+			p.root, p.root))
 		return c, nil
 	}
 	if err != nil {
@@ -145,7 +147,8 @@ func (p *Publisher) redial() {
 			var taken *NameTakenError
 			if errors.As(err, &taken) && told != taken.Holder.key() {
 				told = taken.Holder.key()
-				p.emit("error", "NAME_TAKEN", strings.TrimPrefix(err.Error(), "mqtt: ")+". Until then this one publishes nothing and takes no commands over MQTT")
+				p.emit("error", "NAME_TAKEN", strings.TrimPrefix(err.Error(), "mqtt: ")+". Until then this one publishes nothing and takes no "+
+					"commands over MQTT")
 			}
 			select {
 			case <-time.After(pause):

@@ -42,9 +42,10 @@ func testSchema() hil.Schema {
 	s := hil.Schema{Rig: "bench", Rate: 1000,
 		Owners: []hil.Owner{{Name: "drive", Kind: hil.DeviceOwner, Title: "motor board"}, {Name: "shaft", Kind: hil.AxisOwner}},
 		Meas:   hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}),
-		Est:    []hil.Channel{shaft("est.velocity", "rad/s", hil.RoleVelocity), shaft("rls.J", "kg·m²", hil.RoleParameter), shaft("rls.J_se", "kg·m²", hil.RoleStdErr), shaft("rls.windows", "", hil.RoleCount)},
-		Model:  []hil.Channel{shaft("model.friction", "N·m", hil.RoleFriction)},
-		Cmd:    hil.Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
+		Est: []hil.Channel{shaft("est.velocity", "rad/s", hil.RoleVelocity), shaft("rls.J", "kg·m²", hil.RoleParameter),
+			shaft("rls.J_se", "kg·m²", hil.RoleStdErr), shaft("rls.windows", "", hil.RoleCount)},
+		Model: []hil.Channel{shaft("model.friction", "N·m", hil.RoleFriction)},
+		Cmd:   hil.Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
 	}
 	s.Meas[0].Axis, s.Meas[0].Role = "shaft", hil.RolePosition
 	s.Meas[1].Axis, s.Meas[1].Role, s.Meas[1].Range = "shaft", hil.RoleCurrent, [2]float64{-20, 20}
@@ -57,7 +58,8 @@ func testInfo() *hil.Info {
 }
 
 func testOptions(broker string) PublisherOptions {
-	return PublisherOptions{Info: testInfo(), MQTT: MQTT{Prefix: "hil", Broker: broker, State: 20, Batch: 0.04, Estimate: 0.1, Commands: "all"}, Log: slog.New(slog.DiscardHandler)}
+	return PublisherOptions{Info: testInfo(), MQTT: MQTT{Prefix: "hil", Broker: broker, State: 20, Batch: 0.04, Estimate: 0.1,
+		Commands: "all"}, Log: slog.New(slog.DiscardHandler)}
 }
 
 // feed pushes rows at 1 kHz into a ring until ctx ends, as a core would, and says how many it made.

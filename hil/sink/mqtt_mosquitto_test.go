@@ -87,7 +87,8 @@ func TestForeignBrokerWithPasswordAndTLS(t *testing.T) {
 		{"tls", m.tls, "lab", "right", m.file("ca.pem"), ""},
 		{"tls, unknown authority", m.tls, "lab", "right", "", "TLS verification failed"},
 		{"tls, other authority", m.tls, "lab", "right", other + "/ca.pem", "TLS verification failed"},
-		{"tls, other host name", strings.Replace(m.tls, "localhost", "127.0.0.1", 1), "lab", "right", m.file("ca.pem"), "TLS verification failed"},
+		{"tls, other host name", strings.Replace(m.tls, "localhost", "127.0.0.1", 1), "lab", "right", m.file("ca.pem"),
+			"TLS verification failed"},
 		{"plain to the TLS port", strings.Replace(m.tls, "ssl:", "tcp:", 1), "lab", "right", "", "scheme fits the port"},
 	} {
 		err := connect(c.broker, c.user, c.password, c.ca)

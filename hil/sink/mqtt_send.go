@@ -102,7 +102,8 @@ func (s *sender) flowing() bool {
 		default:
 			if !s.stalled && time.Since(s.barrierSentAt) > stallAfter && s.open() {
 				s.stalled = true
-				s.p.emit("warn", "BROKER_DOWN", fmt.Sprintf("broker %s has not answered for %v; rows are dropped and counted until it does", redact(s.p.o.Broker), stallAfter))
+				s.p.emit("warn", "BROKER_DOWN", fmt.Sprintf("broker %s has not answered for %v; rows are dropped and counted until it does",
+					redact(s.p.o.Broker), stallAfter))
 			}
 		}
 	}
@@ -133,7 +134,8 @@ func (s *sender) changed(c linkChange) {
 		p.count.unconfirmed.Add(n - s.confirmed)
 		s.client, s.lostAt = nil, c.time
 		s.confirmed, s.barrier, s.stalled = n, nil, false
-		p.emit("warn", "BROKER_DOWN", fmt.Sprintf("connection to broker %s lost: %v; rows are dropped and counted until it is back", redact(p.o.Broker), c.err))
+		p.emit("warn", "BROKER_DOWN", fmt.Sprintf("connection to broker %s lost: %v; rows are dropped and counted until it is back",
+			redact(p.o.Broker), c.err))
 		p.redial()
 		return
 	}

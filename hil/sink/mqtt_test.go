@@ -33,10 +33,12 @@ func TestPublisherTopics(t *testing.T) {
 	var meta Meta
 	m := seen.wait(t, "meta", onTopic("hil/bench/meta"))
 	decode(t, m.body, &meta)
-	if meta.Rig != "bench" || meta.Rate != 1000 || meta.Run != "20261123T000000Z" || len(meta.Owners) != 2 || meta.Owners[0] != (Owner{"drive", "device", "motor board"}) || len(meta.Channels) != len(o.Info.Schema.Signals()) {
+	if meta.Rig != "bench" || meta.Rate != 1000 || meta.Run != "20261123T000000Z" || len(meta.Owners) != 2 ||
+		meta.Owners[0] != (Owner{"drive", "device", "motor board"}) || len(meta.Channels) != len(o.Info.Schema.Signals()) {
 		t.Errorf("%s", m.body)
 	}
-	if c := meta.Channels[1]; c.Name != "drive.motor.current" || c.Unit != "A" || c.Block != "measured" || c.Owner != "drive" || c.Axis != "shaft" || c.Role != "current" || c.Min == nil || *c.Max != 20 {
+	if c := meta.Channels[1]; c.Name != "drive.motor.current" || c.Unit != "A" || c.Block != "measured" || c.Owner != "drive" ||
+		c.Axis != "shaft" || c.Role != "current" || c.Min == nil || *c.Max != 20 {
 		t.Errorf("%+v", c)
 	}
 	var status map[string]any

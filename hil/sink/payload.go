@@ -18,7 +18,8 @@ type encoder struct {
 }
 
 // reserved are the keys that the payloads use beside the signals.
-var reserved = map[string]bool{"timestamp": true, "seq": true, "run": true, "epoch": true, "mode": true, "armed": true, "late_us": true, "busy_us": true}
+var reserved = map[string]bool{"timestamp": true, "seq": true, "run": true, "epoch": true, "mode": true, "armed": true, "late_us": true,
+	"busy_us": true}
 
 func newEncoder(info *hil.Info) (*encoder, error) {
 	e := &encoder{zero: info.Start.UnixNano() - info.Mono, run: []byte(`,"run":` + quote(info.Run) + `,"epoch":`)}
@@ -28,7 +29,8 @@ func newEncoder(info *hil.Info) (*encoder, error) {
 		case sig.Name == "":
 			return nil, fmt.Errorf("mqtt: a signal of rig %s has no name", info.Schema.Rig)
 		case reserved[sig.Name]:
-			return nil, fmt.Errorf("mqtt: signal %q of rig %s has the name of a key that every message carries; rename it", sig.Name, info.Schema.Rig)
+			return nil, fmt.Errorf("mqtt: signal %q of rig %s has the name of a key that every message carries; rename it", sig.Name,
+				info.Schema.Rig)
 		case seen[sig.Name]:
 			return nil, fmt.Errorf("mqtt: two signals of rig %s are called %q; one message cannot carry both", info.Schema.Rig, sig.Name)
 		}

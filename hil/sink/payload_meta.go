@@ -162,7 +162,8 @@ func (e *estimates) fullReport(r *hil.Row) ([]byte, error) {
 	out := make([]entry, 0, len(e.report))
 	for _, p := range e.report {
 		v, se := r.X[p.value], r.X[p.se]
-		out = append(out, entry{p.axis, p.name, p.unit, numeric.OrNull(v), numeric.OrNull(se), [2]*float64{numeric.OrNull(v - z95*se), numeric.OrNull(v + z95*se)}})
+		out = append(out, entry{p.axis, p.name, p.unit, numeric.OrNull(v), numeric.OrNull(se),
+			[2]*float64{numeric.OrNull(v - z95*se), numeric.OrNull(v + z95*se)}})
 	}
 	return json.Marshal(out)
 }

@@ -23,7 +23,8 @@ func testRow(info *hil.Info) *hil.Row {
 // What is written is read back by encoding/json to nine digits, for every kind of number there is.
 func TestNumbersRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v := rapid.OneOf(rapid.Float64(), rapid.Map(rapid.Uint64(), math.Float64frombits), rapid.Map(rapid.Int32(), func(i int32) float64 { return float64(i) })).Draw(t, "v")
+		v := rapid.OneOf(rapid.Float64(), rapid.Map(rapid.Uint64(), math.Float64frombits),
+			rapid.Map(rapid.Int32(), func(i int32) float64 { return float64(i) })).Draw(t, "v")
 		b := appendNumber(nil, v)
 		var got *float64
 		if err := json.Unmarshal(b, &got); err != nil {
@@ -157,7 +158,8 @@ func TestEstimatesFromTheRow(t *testing.T) {
 	}
 	decode(t, body, &rep)
 	// two-sided 95 % of the normal distribution: ±1.96 standard errors
-	if len(rep) != 1 || rep[0].Axis != "shaft" || rep[0].Name != "J" || rep[0].Unit != "kg·m²" || math.Abs(rep[0].CI95[1]-(7e-5+1.96e-6)) > 1e-10 {
+	if len(rep) != 1 || rep[0].Axis != "shaft" || rep[0].Name != "J" || rep[0].Unit != "kg·m²" ||
+		math.Abs(rep[0].CI95[1]-(7e-5+1.96e-6)) > 1e-10 {
 		t.Errorf("%s", body)
 	}
 }

@@ -251,7 +251,8 @@ func (rec *Recorder) Run(ctx context.Context, rows RowSource) error {
 		return nil
 	}
 	err = bare(err)
-	return fmt.Errorf("record: write %s: %w; the first %d rows are readable, %d are lost. Free space on that disk, or set record.keep or another record.dir",
+	return fmt.Errorf("record: write %s: %w; the first %d rows are readable, %d are lost. Free space on that disk, or set record.keep or "+
+		"another record.dir",
 		rec.path, err, rec.rows.Load(), rec.lostRows.Load()+rec.ringLost.Load())
 }
 
@@ -410,7 +411,8 @@ func (rec *Recorder) present() error {
 	if err != nil {
 		return fmt.Errorf("%sNo new one could be begun: %w", text, bare(err))
 	}
-	e := hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_GONE", Text: text + "A new one is begun in its place; it cannot be replayed, since its rows do not start with the run"}
+	e := hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_GONE", Text: text + "A new one is begun in its place; it cannot be " +
+		"replayed, since its rows do not start with the run"}
 	rec.Event(e)
 	rec.emit(e)
 	return nil
@@ -421,7 +423,8 @@ func (rec *Recorder) fail(err error) {
 	err = bare(err)
 	rec.diskError.Store(&err)
 	rec.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_FAILED",
-		Text: fmt.Sprintf("recording stopped: write %s: %v. The first %d rows are on file; the loop goes on unrecorded", rec.path, err, rec.rows.Load())})
+		Text: fmt.Sprintf("recording stopped: write %s: %v. The first %d rows are on file; the loop goes on unrecorded", rec.path, err,
+			rec.rows.Load())})
 }
 
 // tellLoss reports rows that the ring dropped since the last time.

@@ -34,11 +34,12 @@ func TestRecordingGone(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var mu sync.Mutex
 			var told []hil.Event
-			rec, err := NewRecorder(filepath.Join(t.TempDir(), "runs"), benchInfo(3), RecorderOptions{Chunk: 50 * time.Millisecond, Event: func(e hil.Event) {
-				mu.Lock()
-				defer mu.Unlock()
-				told = append(told, e)
-			}})
+			rec, err := NewRecorder(filepath.Join(t.TempDir(), "runs"), benchInfo(3),
+				RecorderOptions{Chunk: 50 * time.Millisecond, Event: func(e hil.Event) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, e)
+				}})
 			if err != nil {
 				t.Fatal(err)
 			}

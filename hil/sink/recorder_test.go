@@ -121,7 +121,8 @@ func TestRecordAndRead(t *testing.T) {
 			t.Errorf("info %+v, want %+v", run.Info, want)
 		}
 		events, err := run.Events()
-		if want := (hil.Event{Time: time.Unix(1795221000, 5).UTC(), Seq: 3, Level: "info", Code: "MODE", Text: "ready → armed"}); err != nil || len(events) != 1 || events[0] != want {
+		if want := (hil.Event{Time: time.Unix(1795221000, 5).UTC(), Seq: 3, Level: "info", Code: "MODE", Text: "ready → armed"}); err != nil ||
+			len(events) != 1 || events[0] != want {
 			t.Errorf("events %+v, %v", events, err)
 		}
 		params, err := run.Params()
@@ -152,7 +153,8 @@ func TestBetween(t *testing.T) {
 	if len(run.m.chunks) < 4 {
 		t.Fatalf("only %d chunks", len(run.m.chunks))
 	}
-	for _, c := range []struct{ from, to, want int64 }{{5e9, 7e9, 2001}, {0, 1e6, 1}, {-1, math.MaxInt64, 20000}, {math.MinInt64, 3e6, 3}, {30e9, 40e9, 0}} {
+	for _, c := range []struct{ from, to, want int64 }{{5e9, 7e9, 2001}, {0, 1e6, 1}, {-1, math.MaxInt64, 20000}, {math.MinInt64, 3e6, 3},
+		{30e9, 40e9, 0}} {
 		it := run.RowsBetween(c.from, c.to)
 		var row hil.Row
 		var n int64

@@ -109,7 +109,8 @@ func (r *Run) readInfo() error {
 		val[e.key] = e.value
 	}
 	if f := val["format"]; f != recordFormat {
-		return fmt.Errorf("a recording of format %q by version %s of the program; this one reads format %s", cmp.Or(f, "1"), val["version"], recordFormat)
+		return fmt.Errorf("a recording of format %q by version %s of the program; this one reads format %s", cmp.Or(f, "1"), val["version"],
+			recordFormat)
 	}
 	in := &r.Info
 	in.Run, in.Version, in.ConfigHash, in.Note = val["run"], val["version"], val["config_hash"], val["note"]

@@ -210,7 +210,8 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 			age, base = ch.Age, ch.Name
 		} else if ch.Age != "" && ch.Age != age {
 			c.kind, c.age = 'o', sch.Index(ch.Age)
-			s.notes = append(s.notes, fmt.Sprintf("%s is sampled at other times than %s: it is interpolated, or averaged over a period of the latter where it is faster", ch.Name, base))
+			s.notes = append(s.notes, fmt.Sprintf("%s is sampled at other times than %s: it is interpolated, or averaged over a period of the "+
+				"latter where it is faster", ch.Name, base))
 			continue
 		}
 		hil.SetFresh(&g.need, c.index)
@@ -475,7 +476,8 @@ func (g *gather) nothing() error {
 		}
 	}
 	if never != nil && g.arrived != (hil.Fresh{}) {
-		return fmt.Errorf("%w: the device never sent %s; leave it out of what is identified, or out of the file", errNoSamples, strings.Join(never, ", "))
+		return fmt.Errorf("%w: the device never sent %s; leave it out of what is identified, or out of the file", errNoSamples,
+			strings.Join(never, ", "))
 	}
 	switch {
 	case g.rows == 0 && g.s.endTime > 0:
@@ -541,7 +543,8 @@ func (g *gather) onRaster() (out [][]float64, filled int, err error) {
 		note("%d samples in which a sensor gave no number are left out", g.broken)
 	}
 	if filled > 0 {
-		note("%d missing samples (%.2g %%), at most %d in a row, are filled in by a cubic", filled, 100*float64(filled)/float64(samples+filled), bridge)
+		note("%d missing samples (%.2g %%), at most %d in a row, are filled in by a cubic", filled, 100*float64(filled)/float64(samples+filled),
+			bridge)
 	}
 	if gaps > 0 {
 		note("%d longer gaps, %.3g s in all, cut the record into pieces", gaps, gone)

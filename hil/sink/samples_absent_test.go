@@ -17,7 +17,8 @@ import (
 func TestAbsentMeasurements(t *testing.T) {
 	info := benchInfo(1)
 	info.Mono = 17e9
-	meas := hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "volts", Unit: "V"}, engine.Signal{Name: "age", Unit: "s"})
+	meas := hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "volts", Unit: "V"},
+		engine.Signal{Name: "age", Unit: "s"})
 	meas[2].Role = hil.RoleAge
 	for i := range 2 {
 		meas[i].Age = "drive.age"
@@ -45,7 +46,8 @@ func TestAbsentMeasurements(t *testing.T) {
 	}
 	defer run.Close()
 	s := run.Samples(SampleOptions{Clocked: true})
-	if _, err := s.Columns(context.Background(), []string{SampleTime, "drive.motor.angle", "drive.volts"}); !errors.Is(err, errNoSamples) || !strings.Contains(err.Error(), "the device never sent drive.volts") {
+	if _, err := s.Columns(context.Background(), []string{SampleTime, "drive.motor.angle", "drive.volts"}); !errors.Is(err, errNoSamples) ||
+		!strings.Contains(err.Error(), "the device never sent drive.volts") {
 		t.Errorf("never sent: %v", err)
 	}
 	x, err := s.Columns(context.Background(), []string{SampleTime, "drive.motor.angle"})

@@ -218,21 +218,22 @@ func TestSamplesInTheirOwnTime(t *testing.T) {
 
 // Only samples of the drive as wanted count, and none from before it was so.
 func TestSamplesByMode(t *testing.T) {
-	b := boardRun{rate: 1000, period: 1e-3, clocked: true, seconds: 4, delay: func(int) float64 { return 0.4e-3 }, mode: func(t float64) hil.Mode {
-		switch {
-		case t < 1:
+	b := boardRun{rate: 1000, period: 1e-3, clocked: true, seconds: 4, delay: func(int) float64 { return 0.4e-3 },
+		mode: func(t float64) hil.Mode {
+			switch {
+			case t < 1:
+				return hil.Ready
+			case t < 2:
+				return hil.Run
+			case t < 2.5:
+				return hil.Trip
+			case t < 3:
+				return hil.Run
+			case t < 3.5:
+				return hil.Hold
+			}
 			return hil.Ready
-		case t < 2:
-			return hil.Run
-		case t < 2.5:
-			return hil.Trip
-		case t < 3:
-			return hil.Run
-		case t < 3.5:
-			return hil.Hold
-		}
-		return hil.Ready
-	}}
+		}}
 	for _, c := range []struct {
 		still  bool
 		pieces [][2]float64
@@ -255,10 +256,12 @@ func TestSamplesByMode(t *testing.T) {
 		}
 	}
 	b.mode = func(float64) hil.Mode { return hil.Ready }
-	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "drive.motor.angle"); !errors.Is(err, errNoSamples) || !strings.Contains(err.Error(), "never on") {
+	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "drive.motor.angle"); !errors.Is(err, errNoSamples) ||
+		!strings.Contains(err.Error(), "never on") {
 		t.Errorf("a drive that was never on: %v", err)
 	}
-	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "drive.motor.angel"); !errors.Is(err, ErrChannel) || !strings.Contains(err.Error(), "drive.motor.angle") {
+	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "drive.motor.angel"); !errors.Is(err, ErrChannel) ||
+		!strings.Contains(err.Error(), "drive.motor.angle") {
 		t.Errorf("a wrong name: %v", err)
 	}
 }
@@ -335,7 +338,8 @@ func TestSamplesOfTwoBoards(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, pieces := len(x[0]), x[3][len(x[3])-1]
-	if n < 750 || n > 785 || pieces != 2 || len(s.Notes()) == 0 || !strings.Contains(s.Notes()[0], "table.torque is sampled at other times than drive.motor.angle") {
+	if n < 750 || n > 785 || pieces != 2 || len(s.Notes()) == 0 || !strings.Contains(s.Notes()[0], "table.torque is sampled at other times "+
+		"than drive.motor.angle") {
 		t.Fatalf("%d samples in %g pieces, notes %q", n, pieces, s.Notes())
 	}
 	for i, at := range x[1] {
@@ -344,7 +348,8 @@ func TestSamplesOfTwoBoards(t *testing.T) {
 		}
 		// a mean over T loses the share (ω·T)²/24 of a sine, a straight line over h at most (ω·h)²/8; the shift is none
 		const w = 2 * math.Pi * 3
-		if e := x[0][i] - torque(at)*(1-math.Pow(w*5e-3, 2)/24); math.Abs(e) > math.Pow(w*1.7e-3, 2)/8+1e-6 || math.Abs(x[2][i]-boardAngle(at)) > 1e-6 {
+		if e := x[0][i] - torque(at)*(1-math.Pow(w*5e-3, 2)/24); math.Abs(e) > math.Pow(w*1.7e-3, 2)/8+1e-6 ||
+			math.Abs(x[2][i]-boardAngle(at)) > 1e-6 {
 			t.Fatalf("at %g s: torque off by %g, angle by %g", at, e, x[2][i]-boardAngle(at))
 		}
 	}

@@ -241,7 +241,8 @@ func TestSketch(t *testing.T) {
 		t.Errorf("the sketch drove\n%swant\n%s", driven.String(), want)
 	}
 
-	meas := []Field{{"axis.position", "rad", I32, 0.001, 0, nil}, {"motor.current", "A", I16, 0.001, 0, nil}, {"drive.status", "", U8, 1, 0, nil}}
+	meas := []Field{{"axis.position", "rad", I32, 0.001, 0, nil}, {"motor.current", "A", I16, 0.001, 0, nil},
+		{"drive.status", "", U8, 1, 0, nil}}
 	dec, _ := NewLinkDecoder(meas, Measurement)
 	frames := collect(dec, out.Bytes(), nil)
 	// 2000 passes of 100 µs, one frame per ms

@@ -45,7 +45,8 @@ func TestLinkEdges(t *testing.T) {
 		{"a byte more, within the longest partial frame", frameOf(1, 4), Corrupt, Counters{Malformed: 1, Resync: 13 + 1},
 			Misfit{Count: 1, Width: 4}},
 		{"longer than any", frameOf(1, 5), Corrupt, Counters{Oversize: 1, Resync: 14 + 1}, Misfit{Count: 1, Width: 5}},
-		{"longer than any, checksum wrong", append(append([]byte(nil), frameOf(1, 5)[:13]...), 1, 0), Corrupt, Counters{Oversize: 1, Resync: 14 + 1}, Misfit{}},
+		{"longer than any, checksum wrong", append(append([]byte(nil), frameOf(1, 5)[:13]...), 1, 0), Corrupt,
+			Counters{Oversize: 1, Resync: 14 + 1}, Misfit{}},
 		{"no data, no head", cut([]byte{1, 2, 3, 4, 5}), Corrupt, Counters{Malformed: 1, Resync: 8 + 1}, Misfit{}},
 		{"head and no data", frameOf(1, 0), Corrupt, Counters{Malformed: 1, Resync: 9 + 1}, Misfit{Count: 1, Width: 0}},
 		{"presence bits missing", part(), Corrupt, Counters{Malformed: 1, Resync: 9 + 1}, Misfit{}},
@@ -55,7 +56,8 @@ func TestLinkEdges(t *testing.T) {
 		{"a field present that the table has not", part(4, 7), Corrupt, Counters{Malformed: 1, Resync: 11 + 1}, Misfit{}},
 		{"rubbish as long as the longest", append(long[:13:13], 0), Corrupt, Counters{Malformed: 1, Resync: 13 + 1}, Misfit{}},
 		{"rubbish a byte longer", append(long[:14:14], 0), Corrupt, Counters{Oversize: 1, Resync: 14 + 1}, Misfit{}},
-		{"rubbish beyond any frame", append(long[:maxPayload+1:maxPayload+1], 0), Corrupt, Counters{Oversize: 1, Resync: maxPayload + 1 + 1}, Misfit{}},
+		{"rubbish beyond any frame", append(long[:maxPayload+1:maxPayload+1], 0), Corrupt, Counters{Oversize: 1, Resync: maxPayload + 1 + 1},
+			Misfit{}},
 	} {
 		for _, at := range []int{0, 1, len(c.bytes) / 2, len(c.bytes) - 1} {
 			d, err := NewLinkDecoder(fields, Measurement)
@@ -163,7 +165,8 @@ func TestLineEdges(t *testing.T) {
 				_, st = d.Next(line[at:], &f)
 			}
 			good := c.want == Good
-			if k := d.Counters(); st != c.want || (k.Frames == 1) != good || (k.Oversize == 1) == good || k.Resync != map[bool]uint64{true: 1, false: 1 + uint64(len(line))}[good] {
+			if k := d.Counters(); st != c.want || (k.Frames == 1) != good || (k.Oversize == 1) == good ||
+				k.Resync != map[bool]uint64{true: 1, false: 1 + uint64(len(line))}[good] {
 				t.Errorf("%d characters, cut at %d: %v, %+v", len(line)-1, at, st, *k)
 			}
 			if _, st := d.Next([]byte("3,4\n"), &f); st != Good || f.V[0] != 3 {
@@ -204,7 +207,8 @@ func TestLineChecksumDigits(t *testing.T) {
 			}
 			return "7"
 		}
-		for text, want := range map[string]bool{digits: true, strings.ToLower(digits): true, string(hi) + other(lo): false, other(hi) + string(lo): false} {
+		for text, want := range map[string]bool{digits: true, strings.ToLower(digits): true, string(hi) + other(lo): false,
+			other(hi) + string(lo): false} {
 			d, _ := NewLineDecoder(fields, Format{Checksum: "xor"}, Measurement)
 			var f Frame
 			line := body + "*" + text + "\n"
@@ -232,9 +236,12 @@ func TestLineTime(t *testing.T) {
 		want int64
 		has  bool
 	}{
-		{1e-6, 32, "1", 1000, true}, {1e-6, 32, "4294967295", 4294967295000, true}, {1e-6, 32, "4294967296", 0, true}, {1e-6, 32, "4294967297", 1000, true},
-		{1e-6, 32, "-1", 4294967295000, true}, {1e-6, 0, "-1", -1000, true}, {1e-9, 0, "2.4", 2, true}, {1e-9, 0, "2.5", 3, true}, {1e-9, 0, "-2.5", -3, true}, {1e-9, 0, "-2.4", -2, true},
-		{1, 0, "4e9", 4e18, true}, {1, 0, "5e9", 0, false}, {1, 0, "-5e9", 0, false}, {1, 0, "nan", 0, false}, {1, 0, "inf", 0, false}, {1, 0, "", 0, false},
+		{1e-6, 32, "1", 1000, true}, {1e-6, 32, "4294967295", 4294967295000, true}, {1e-6, 32, "4294967296", 0, true},
+		{1e-6, 32, "4294967297", 1000, true},
+		{1e-6, 32, "-1", 4294967295000, true}, {1e-6, 0, "-1", -1000, true}, {1e-9, 0, "2.4", 2, true}, {1e-9, 0, "2.5", 3, true},
+		{1e-9, 0, "-2.5", -3, true}, {1e-9, 0, "-2.4", -2, true},
+		{1, 0, "4e9", 4e18, true}, {1, 0, "5e9", 0, false}, {1, 0, "-5e9", 0, false}, {1, 0, "nan", 0, false}, {1, 0, "inf", 0, false},
+		{1, 0, "", 0, false},
 	} {
 		d, err := NewLineDecoder(fields, Format{Time: "t", TimeUnit: c.unit, TimeBits: c.bits}, Measurement)
 		if err != nil {
@@ -265,11 +272,15 @@ func TestNumberEdges(t *testing.T) {
 		ok      bool
 	}{
 		{"0.00001e312", '.', 1e307, true}, {"12345e303", '.', 1.2345e307, true}, {"9.999e307", '.', 9.999e307, true},
-		{"1e308", '.', math.Inf(1), true}, {"-1e308", '.', math.Inf(-1), true}, {"0.1e309", '.', math.Inf(1), true}, {"100000e303", '.', math.Inf(1), true},
+		{"1e308", '.', math.Inf(1), true}, {"-1e308", '.', math.Inf(-1), true}, {"0.1e309", '.', math.Inf(1), true},
+		{"100000e303", '.', math.Inf(1), true},
 		{"0e999", '.', 0, true}, {"0.000e-999", '.', 0, true}, {"1e-400", '.', 0, true}, {"5e-324", '.', 5e-324, true},
-		{",1234567890123456789", ',', 0.1234567890123456789, true}, {"1,234567890123456789", ',', 1.234567890123456789, true}, {"12345678901234567890", ',', 12345678901234567890, true},
-		{"1e5x", '.', 0, false}, {"1e/", '.', 0, false}, {"1e:", '.', 0, false}, {"1e+", '.', 0, false}, {"1e99999", '.', math.Inf(1), true}, {"-", '.', 0, false}, {"+", '.', 0, false}, {"", '.', 0, false},
-		{"nan", '.', math.NaN(), true}, {"na", '.', 0, false}, {"nano", '.', 0, false}, {"+INF", '.', math.Inf(1), true}, {"-Infinity", '.', math.Inf(-1), true}, {"infinite", '.', 0, false},
+		{",1234567890123456789", ',', 0.1234567890123456789, true}, {"1,234567890123456789", ',', 1.234567890123456789, true},
+		{"12345678901234567890", ',', 12345678901234567890, true},
+		{"1e5x", '.', 0, false}, {"1e/", '.', 0, false}, {"1e:", '.', 0, false}, {"1e+", '.', 0, false}, {"1e99999", '.', math.Inf(1), true},
+		{"-", '.', 0, false}, {"+", '.', 0, false}, {"", '.', 0, false},
+		{"nan", '.', math.NaN(), true}, {"na", '.', 0, false}, {"nano", '.', 0, false}, {"+INF", '.', math.Inf(1), true},
+		{"-Infinity", '.', math.Inf(-1), true}, {"infinite", '.', 0, false},
 	} {
 		got, ok := ParseNumber([]byte(c.text), c.decimal)
 		if ok != c.ok || ok && math.Float64bits(got) != math.Float64bits(c.want) {
@@ -320,7 +331,8 @@ func TestLineEncoderEdges(t *testing.T) {
 		v    float64
 		want string
 	}{
-		{0, -1e20, "0,-1e+20\n"}, {1000, 1e15, "1,1e+15\n"}, {1000, 999999999999999, "1,999999999999999\n"}, {1000, -999999999999999, "1,-999999999999999\n"},
+		{0, -1e20, "0,-1e+20\n"}, {1000, 1e15, "1,1e+15\n"}, {1000, 999999999999999, "1,999999999999999\n"},
+		{1000, -999999999999999, "1,-999999999999999\n"},
 		{-1000, 0.5, "4294967295,0.5\n"}, {4294967296000, 1, "0,1\n"}, {4294967295600, 1, "0,1\n"}, {-4294967297000, 1, "4294967295,1\n"},
 	} {
 		if b, ok := e.Append(nil, Header{HasTime: true, Time: c.ns, FreshFields: 1}, []float64{c.v}); !ok || string(b) != c.want {
@@ -431,8 +443,10 @@ func TestLongestLine(t *testing.T) {
 
 // Numbers at the edges of what is read without strconv are the nearest float64 too.
 func TestNumbersAtTheEdges(t *testing.T) {
-	for _, text := range []string{"1e22", "1e-22", "1e23", "1e-23", "1e30", "1e-30", "7e44", "7e45", "999999999999999e22", "999999999999999e-22",
-		"999999999999999e23", "9007199254740993", "9007199254740993e22", "1234567890123456789", "12345678901234567891", "0.1e23", "9.9e307", "1e-308"} {
+	for _, text := range []string{"1e22", "1e-22", "1e23", "1e-23", "1e30", "1e-30", "7e44", "7e45", "999999999999999e22",
+		"999999999999999e-22",
+		"999999999999999e23", "9007199254740993", "9007199254740993e22", "1234567890123456789", "12345678901234567891", "0.1e23", "9.9e307",
+		"1e-308"} {
 		want, err := strconv.ParseFloat(text, 64)
 		if got, ok := ParseNumber([]byte(text), '.'); err != nil || !ok || got != want {
 			t.Errorf("%s: %v %v, want %v", text, got, ok, want)

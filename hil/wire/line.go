@@ -9,13 +9,14 @@ import (
 
 // Format is the section of a text line; an empty word is the first of its list.
 type Format struct {
-	Separator string  `yaml:"separator" enum:"comma,semicolon,tab,space" doc:"between columns; space also takes runs of blanks and tabs"`
-	Decimal   string  `yaml:"decimal" enum:"point,comma" doc:"how decimals are written; comma cannot be the separator then"`
-	Checksum  string  `yaml:"checksum" enum:"none,xor" doc:"xor: two hex digits after a * at the end of the line, over everything before it"`
-	Time      string  `yaml:"time,omitempty" doc:"name of the column that carries device time; empty: none"` // a field of the table, or an extra first column
-	TimeUnit  float64 `yaml:"time_unit" unit:"s" want:">=1e-9 <=3600" doc:"one count of the time column"`
-	TimeBits  int     `yaml:"time_bits" want:">=0 <=52" doc:"the time column wraps after 2^bits counts; 0: never"`
-	LineEnd   string  `yaml:"end" enum:"lf,crlf,cr" doc:"end of the lines that are sent"` // all of them are understood
+	Separator string `yaml:"separator" enum:"comma,semicolon,tab,space" doc:"between columns; space also takes runs of blanks and tabs"`
+	Decimal   string `yaml:"decimal" enum:"point,comma" doc:"how decimals are written; comma cannot be the separator then"`
+	Checksum  string `yaml:"checksum" enum:"none,xor" doc:"xor: two hex digits after a * at the end of the line, over everything before it"`
+	// a field of the table, or an extra first column
+	Time     string  `yaml:"time,omitempty" doc:"name of the column that carries device time; empty: none"`
+	TimeUnit float64 `yaml:"time_unit" unit:"s" want:">=1e-9 <=3600" doc:"one count of the time column"`
+	TimeBits int     `yaml:"time_bits" want:">=0 <=52" doc:"the time column wraps after 2^bits counts; 0: never"`
+	LineEnd  string  `yaml:"end" enum:"lf,crlf,cr" doc:"end of the lines that are sent"` // all of them are understood
 }
 
 // MaxLine is the longest line that is taken, in bytes without its end.

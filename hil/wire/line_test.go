@@ -142,7 +142,8 @@ func TestParseNumber(t *testing.T) {
 var formats = []Format{
 	{}, {Separator: "semicolon", Decimal: "comma", Checksum: "xor", LineEnd: "crlf"}, {Separator: "tab", LineEnd: "cr"},
 	{Separator: "space", Checksum: "xor"},
-	{Time: "t", TimeUnit: 1e-6, TimeBits: 32}, {Separator: "space", Time: "s0", TimeUnit: 1e-3}, {Time: "t", TimeUnit: 1.0 / 32768, TimeBits: 24, Checksum: "xor"},
+	{Time: "t", TimeUnit: 1e-6, TimeBits: 32}, {Separator: "space", Time: "s0", TimeUnit: 1e-3},
+	{Time: "t", TimeUnit: 1.0 / 32768, TimeBits: 24, Checksum: "xor"},
 }
 
 func TestLineRoundTrip(t *testing.T) {
@@ -253,7 +254,8 @@ func TestLineFormatErrors(t *testing.T) {
 			t.Errorf("missing %q in %v", want, err)
 		}
 	}
-	if _, err = NewLineDecoder(scale, Format{Decimal: "comma"}, Measurement); err == nil || !strings.Contains(err.Error(), "both separator and decimal") {
+	if _, err = NewLineDecoder(scale, Format{Decimal: "comma"}, Measurement); err == nil ||
+		!strings.Contains(err.Error(), "both separator and decimal") {
 		t.Errorf("comma twice: %v", err)
 	}
 }

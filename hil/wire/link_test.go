@@ -135,7 +135,8 @@ func drawStream(t *rapid.T, fields []Field, enc Encoder) (stream []byte) {
 		stream, _ = enc.Append(stream, h, v)
 		seq++
 		pick := func(what string) int { return at + rapid.IntRange(0, len(stream)-at-1).Draw(t, what) }
-		switch rapid.SampledFrom([]string{"none", "none", "drop", "flip", "double", "insert", "repeat", "lose", "restart", "echo"}).Draw(t, "fault") {
+		switch rapid.SampledFrom([]string{"none", "none", "drop", "flip", "double", "insert", "repeat", "lose", "restart", "echo"}).Draw(t,
+			"fault") {
 		case "drop":
 			i := pick("at")
 			stream = append(stream[:i], stream[i+1:]...)
@@ -226,7 +227,8 @@ func TestLinkSafeAlwaysObeyed(t *testing.T) {
 	dec, _ := NewLinkDecoder(motor, Command, Safe)
 	v := make([]float64, len(motor))
 	var b []byte
-	for _, h := range []Header{{Kind: Command, Seq: 9}, {Kind: Safe, Seq: 9}, {Kind: Safe, Seq: 9}, {Kind: Safe, Seq: 200}, {Kind: Command, Seq: 10}} {
+	for _, h := range []Header{{Kind: Command, Seq: 9}, {Kind: Safe, Seq: 9}, {Kind: Safe, Seq: 9}, {Kind: Safe, Seq: 200},
+		{Kind: Command, Seq: 10}} {
 		h.FreshFields = AllFields(len(v))
 		b, _ = enc.Append(b, h, v)
 	}
@@ -243,7 +245,8 @@ func TestLinkTableErrors(t *testing.T) {
 	if err == nil {
 		t.Fatal("a table full of mistakes was accepted")
 	}
-	for _, want := range []string{"type text needs the line protocol", "already taken", "scale 0", "offset NaN", "has no name", "has no type"} {
+	for _, want := range []string{"type text needs the line protocol", "already taken", "scale 0", "offset NaN", "has no name",
+		"has no type"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q in:\n%v", want, err)
 		}

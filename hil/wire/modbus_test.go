@@ -32,7 +32,8 @@ func TestModbusPublishedFrames(t *testing.T) {
 	if got := modbusCRC([]byte("123456789")); got != 0x4B37 {
 		t.Errorf("CRC-16/MODBUS of 123456789: %04x, want 4b37", got)
 	}
-	three := []Field{register("a", U16, 17, Holding, 107, HighFirst), register("b", U16, 17, Holding, 108, HighFirst), register("c", I16, 17, Holding, 109, HighFirst)}
+	three := []Field{register("a", U16, 17, Holding, 107, HighFirst), register("b", U16, 17, Holding, 108, HighFirst),
+		register("c", I16, 17, Holding, 109, HighFirst)}
 	two := []Field{register("d", U16, 17, Holding, 1, HighFirst), register("e", U16, 17, Holding, 2, HighFirst)}
 	for _, c := range []struct {
 		name       string
@@ -46,12 +47,16 @@ func TestModbusPublishedFrames(t *testing.T) {
 		{"read input registers", ModbusRequest{17, ModbusReadInput, 8, 1, []Field{register("a", U16, 17, Input, 8, HighFirst)}, []int{0}}, nil,
 			"11 04 00 08 00 01 B2 98", "11 04 02 00 0A F8 F4", []float64{10}},
 		// beyond 255; checksums by pymodbus
-		{"read a register of two bytes", ModbusRequest{17, ModbusReadInput, 0x1234, 2, []Field{register("a", F32, 17, Input, 0x1234, HighFirst)}, []int{0}}, nil,
+		{"read a register of two bytes", ModbusRequest{17, ModbusReadInput, 0x1234, 2, []Field{register("a", F32, 17, Input, 0x1234, HighFirst)},
+			[]int{0}}, nil,
 			"11 04 12 34 00 02 37 ED", "11 04 04 13 88 00 0A EE EC", []float64{float64(math.Float32frombits(0x1388000A))}},
-		{"write a register of two bytes", ModbusRequest{17, ModbusWriteOne, 0x1234, 1, []Field{register("a", U16, 17, Holding, 0x1234, HighFirst)}, []int{0}}, []float64{0xABCD},
+		{"write a register of two bytes", ModbusRequest{17, ModbusWriteOne, 0x1234, 1,
+			[]Field{register("a", U16, 17, Holding, 0x1234, HighFirst)}, []int{0}}, []float64{0xABCD},
 			"11 06 12 34 AB CD 71 49", "11 06 12 34 AB CD 71 49", nil},
-		{"write one register", ModbusRequest{17, ModbusWriteOne, 1, 1, two[:1], []int{0}}, []float64{3}, "11 06 00 01 00 03 9A 9B", "11 06 00 01 00 03 9A 9B", nil},
-		{"write registers", ModbusRequest{17, ModbusWriteMany, 1, 2, two, []int{0, 1}}, []float64{10, 258}, "11 10 00 01 00 02 04 00 0A 01 02 C6 F0", "11 10 00 01 00 02 12 98", nil},
+		{"write one register", ModbusRequest{17, ModbusWriteOne, 1, 1, two[:1], []int{0}}, []float64{3}, "11 06 00 01 00 03 9A 9B",
+			"11 06 00 01 00 03 9A 9B", nil},
+		{"write registers", ModbusRequest{17, ModbusWriteMany, 1, 2, two, []int{0, 1}}, []float64{10, 258},
+			"11 10 00 01 00 02 04 00 0A 01 02 C6 F0", "11 10 00 01 00 02 12 98", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ask, ok := []byte(nil), true
@@ -124,7 +129,8 @@ func TestModbusTypes(t *testing.T) {
 // bus is a decoder with two reads of one shape, a refusal to come, and replies.
 func bus() (*ModbusDecoder, [][]byte) {
 	at := func(slave, reg int) ModbusRequest {
-		return ModbusRequest{byte(slave), ModbusReadHolding, reg, 2, []Field{register("x", U32, slave, Holding, reg, HighFirst)}, []int{slave - 1}}
+		return ModbusRequest{byte(slave), ModbusReadHolding, reg, 2, []Field{register("x", U32, slave, Holding, reg, HighFirst)},
+			[]int{slave - 1}}
 	}
 	q := []ModbusRequest{at(1, 10), at(2, 10)}
 	var replies [][]byte
@@ -225,7 +231,8 @@ func TestModbusEcho(t *testing.T) {
 // Master and slaves agree over any table; no flipped bit gets through, and noise between questions costs no question.
 func TestModbusBothEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 14))
-	sends := []Field{register("a", I16, 1, Input, 3, HighFirst), register("b", F32, 1, Input, 4, LowFirst), register("c", U32, 2, Holding, 0, LowFirst)}
+	sends := []Field{register("a", I16, 1, Input, 3, HighFirst), register("b", F32, 1, Input, 4, LowFirst),
+		register("c", U32, 2, Holding, 0, LowFirst)}
 	takes := []Field{register("u", F32, 2, Holding, 10, HighFirst), register("v", U16, 2, Holding, 12, HighFirst)}
 	reads := []ModbusRequest{{1, ModbusReadInput, 3, 3, sends[:2], []int{0, 1}}, {2, ModbusReadHolding, 0, 2, sends[2:], []int{2}},
 		{2, ModbusWriteMany, 10, 3, takes, []int{0, 1}}}
@@ -276,7 +283,8 @@ func TestModbusBothEnds(t *testing.T) {
 		reason uint8
 	}{
 		{ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 3, Count: 4}, 2},
-		{ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 2, Count: 1}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadHolding, StartRegister: 3, Count: 1}, 2},
+		{ModbusRequest{Slave: 1, Function: ModbusReadInput, StartRegister: 2, Count: 1}, 2},
+		{ModbusRequest{Slave: 1, Function: ModbusReadHolding, StartRegister: 3, Count: 1}, 2},
 		{ModbusRequest{Slave: 2, Function: 7, Count: 1}, 1}, {ModbusRequest{Slave: 2, Function: ModbusReadHolding, Count: 0}, 3},
 		{ModbusRequest{2, ModbusWriteOne, 10, 1, []Field{register("u", U16, 2, Holding, 10, HighFirst)}, []int{0}}, 2},
 	} {
@@ -298,7 +306,8 @@ func TestModbusBothEnds(t *testing.T) {
 
 // Slaves of one bus may have the same registers: a write reaches the one that it names, and a write beside the registers none.
 func TestModbusSlavesApart(t *testing.T) {
-	fields := []Field{register("u", U16, 2, Holding, 10, HighFirst), register("v", U16, 3, Holding, 10, HighFirst), register("w", U16, 3, Holding, 11, HighFirst)}
+	fields := []Field{register("u", U16, 2, Holding, 10, HighFirst), register("v", U16, 3, Holding, 10, HighFirst),
+		register("w", U16, 3, Holding, 11, HighFirst)}
 	s := NewModbusSlaves(nil, fields)
 	for i, fresh := range []uint64{1, 2, 4} {
 		q := ModbusRequest{byte(fields[i].Register.Slave), ModbusWriteOne, *fields[i].Register.Register, 1, fields[i : i+1], []int{0}}

@@ -9,7 +9,8 @@ import (
 // maxDigits bounds a number in a line; the longest decimal form of a float64 that round trips has 24 characters.
 const maxDigits = 40
 
-var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+	1e20, 1e21, 1e22}
 
 // ParseNumber reads a decimal number with the given decimal sign: [+-]digits[.digits][e[+-]digits], or nan, inf, infinity; ok
 // is false for anything else. The result is the float64 nearest to the decimal, infinite from 1e308 on. It never allocates, also

@@ -15,7 +15,8 @@ var update = flag.Bool("update", false, "write testdata anew")
 // A recorded line, with its faults, and what was found in it when it was recorded: neither may ever change, since old
 // recordings and rigs in the field must stay readable.
 func TestRecorded(t *testing.T) {
-	fields := []Field{{"axis.position", "rad", I32, 2 * math.Pi / 65536, 0, nil}, {"motor.current", "A", I16, 0.001, 0, nil}, {"winding.temperature", "K", U8, 0.5, 233.15, nil}}
+	fields := []Field{{"axis.position", "rad", I32, 2 * math.Pi / 65536, 0, nil}, {"motor.current", "A", I16, 0.001, 0, nil},
+		{"winding.temperature", "K", U8, 0.5, 233.15, nil}}
 	if *update {
 		if err := os.WriteFile("testdata/motor.link", record(fields), 0o644); err != nil {
 			t.Fatal(err)

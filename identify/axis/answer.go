@@ -23,7 +23,8 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 	switch m.spec.Drive {
 	case Coast:
 		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all), Reason: fmt.Sprintf(
-			"nothing drives the axis: only the ratios to the inertia %s are known, and the values hold for the %s they were found with", m.names.inertia, m.names.inertia),
+			"nothing drives the axis: only the ratios to the inertia %s are known, and the values hold for the %s they were found with",
+			m.names.inertia, m.names.inertia),
 			Advice: fmt.Sprintf("measure %s on its own, or record a run with a known %s", m.names.inertia, m.names.force)})
 	case Spring:
 		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all),
@@ -49,10 +50,12 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 			alike = nil
 		}
 		if m.spec.Rotary && len(alike) == 1 || !m.spec.Rotary && len(alike) == 1 && alike[0] == "offset" {
-			out = append(out, fit.Indistinct{Names: alike, Reason: "the axis moves in one direction only: a constant load, such as that of a slope, acts like Coulomb friction, and their sum is all that is known",
+			out = append(out, fit.Indistinct{Names: alike, Reason: "the axis moves in one direction only: a constant load, such as that of a " +
+				"slope, acts like Coulomb friction, and their sum is all that is known",
 				Advice: "record the motion in both directions, or measure the slope to better than the friction"})
 		} else if len(alike) > 1 {
-			out = append(out, fit.Indistinct{Names: alike, Reason: "the axis moves in one direction only: Coulomb friction and a constant load act alike, and their sum is all that is known",
+			out = append(out, fit.Indistinct{Names: alike, Reason: "the axis moves in one direction only: Coulomb friction and a constant load " +
+				"act alike, and their sum is all that is known",
 				Advice: "record the motion in both directions, or fix one of them"})
 		}
 		if !backward {
@@ -100,7 +103,8 @@ func (m *Model) lift(s *fit.Solution) {
 	for _, name := range []string{"Fs", "Fs_inf"} {
 		if i, j := fit.Index(s.Params, name), fit.Index(s.Params, "Fc"); i >= 0 && s.Params[i].Value < s.Params[j].Value {
 			if !s.Params[i].Fixed {
-				s.Notes = append(s.Notes, fmt.Sprintf("%s was tried below Fc: the record shows no break-away above sliding; %s = Fc was simulated and is reported", name, name))
+				s.Notes = append(s.Notes, fmt.Sprintf("%s was tried below Fc: the record shows no break-away above sliding; %s = Fc was simulated "+
+					"and is reported", name, name))
 			}
 			s.Params[i].Value = s.Params[j].Value
 		}

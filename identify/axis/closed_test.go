@@ -112,7 +112,8 @@ func TestServoAgainstContinuousSolution(t *testing.T) {
 			}
 			t.Logf("commands differ by %.4f N rms of %.1f N", miss, numeric.RMS(d.Force))
 			if miss[0] > c.limit || miss[2] > miss[0]/8 {
-				t.Errorf("commands differ by %.4f N with %d, 4 and 16 times as many parts, want at most %g and an eighth of it with the most", miss, c.parts, c.limit)
+				t.Errorf("commands differ by %.4f N with %d, 4 and 16 times as many parts, want at most %g and an eighth of it with the most", miss,
+					c.parts, c.limit)
 			}
 		})
 	}
@@ -171,7 +172,8 @@ func TestServoModelFindsLaws(t *testing.T) {
 		rms    float64 // N
 		within map[string]float64
 	}{
-		{"lugre", 0.05, map[string]float64{"M": 0.01, "Fc": 0.01, "Fs": 0.02, "sigma2": 0.02, "vs": 0.05, "sigma0": 0.05, "sigma1": 0.05, "offset": 0.02}},
+		{"lugre", 0.05, map[string]float64{"M": 0.01, "Fc": 0.01, "Fs": 0.02, "sigma2": 0.02, "vs": 0.05, "sigma0": 0.05, "sigma1": 0.05,
+			"offset": 0.02}},
 		{"elasto-plastic", 0.5, map[string]float64{"M": 0.01, "offset": 0.05}}, // stiffer before it gives way: a cousin
 	} {
 		spec.Law = c.law

@@ -80,7 +80,8 @@ func (m *Model) dip() map[string]float64 {
 		inertia = theta[4]
 	}
 	fc, rise, s2 := theta[0], theta[1], theta[2]
-	return map[string]float64{m.names.inertia: inertia, "Fc": fc, "Fs": fc + rise, "dFs": rise, "vs": vs, "offset": theta[3], "Fv": s2, dampedBy(m.spec.Law): s2}
+	return map[string]float64{m.names.inertia: inertia, "Fc": fc, "Fs": fc + rise, "dFs": rise, "vs": vs, "offset": theta[3], "Fv": s2,
+		dampedBy(m.spec.Law): s2}
 }
 
 // slidingBy puts the values of dip into the free parameters of theta, within their bounds.

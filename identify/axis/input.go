@@ -181,7 +181,9 @@ func (s *Spec) pulsesOf(d *record.Record) pulses {
 	case gone > addedFrom*addedFrom*all && next > lastingFrom*gone:
 		rms := math.Sqrt(gone / float64(n))
 		p.force, p.commands = departure, floats.SubTo(make([]float64, n), d.Force, departure)
-		p.note = fmt.Sprintf("the recorded command departs by %.3g %s rms, %.1f %%, from what the controller asks for along the recorded motion; the difference is added in the simulation too, and the residual is smaller for it. If nothing was added on purpose, the gains or the filter of the controller are wrong",
+		p.note = fmt.Sprintf("the recorded command departs by %.3g %s rms, %.1f %%, from what the controller asks for along the recorded "+
+			"motion; the difference is added in the simulation too, and the residual is smaller for it. If nothing was added on purpose, the "+
+			"gains or the filter of the controller are wrong",
 			rms, namesOf(s.Rotary).unitF, 100*math.Sqrt(gone/all))
 	}
 	return p

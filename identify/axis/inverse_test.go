@@ -20,13 +20,15 @@ func TestInverseLeavesWhatIsMissing(t *testing.T) {
 		params   map[string]float64
 	}{
 		{"coulomb", []string{"viscous", "offset"}, independent.Friction{Fc: 2, Sigma2: 3}, map[string]float64{"Fc": 2, "Fv": 3}},
-		{"lugre", []string{"offset"}, independent.Friction{Sigma0: 2e4, Sigma1: 100, Sigma2: 3, Fc: 2, Fs: 3, Vs: 0.02}, map[string]float64{"sigma0": 2e4, "sigma1": 100, "sigma2": 3, "Fc": 2, "Fs": 3, "vs": 0.02}},
+		{"lugre", []string{"offset"}, independent.Friction{Sigma0: 2e4, Sigma1: 100, Sigma2: 3, Fc: 2, Fs: 3, Vs: 0.02},
+			map[string]float64{"sigma0": 2e4, "sigma1": 100, "sigma2": 3, "Fc": 2, "Fs": 3, "vs": 0.02}},
 	} {
 		const load = 0.5
 		ref := independent.Sines(3, []float64{0.05, 0.02}, []float64{0.6, 1.7})
 		from := ref(0)
 		a := independent.Axis{M: 1.5, Friction: c.friction, Load: func(_, _, _ float64) float64 { return load }}
-		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 4000, Sampled: independent.Cascade(30, 200, 0, 1e-3, func(t float64) float64 { return ref(t) - from })})
+		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 4000, Sampled: independent.Cascade(30, 200, 0, 1e-3,
+			func(t float64) float64 { return ref(t) - from })})
 		rec := tr.Record(independent.Sensors{Position: 1e-8, Velocity: -1}, nil)
 		m, err := New(Spec{Law: c.law, Terms: c.terms, Drive: Force, Output: Position}, []*record.Record{rec})
 		if err != nil {

@@ -33,7 +33,8 @@ const (
 // Level looks for the break-away level of a solution, found from params, at other values too, descends again from better ones, and puts it
 // into the middle of the values at which the other parameters, to first order, leave no more over. independent is the number of rows
 // that count. The solution is returned as it is where the cost has no steps.
-func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution, loss fit.Loss, independent float64, again func(ctx context.Context, p *fit.Problem) (*fit.Solution, error)) (*fit.Solution, error) {
+func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution, loss fit.Loss, independent float64,
+	again func(ctx context.Context, p *fit.Problem) (*fit.Solution, error)) (*fit.Solution, error) {
 	for round := 1; ; round++ {
 		params = slices.Clone(params)
 		for i := range params {
@@ -100,7 +101,8 @@ func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution
 		if hi >= l.hi-l.fine || l.lo > l.minLevel && lo <= l.lo+l.fine { // nobody knows how far
 			out.Spread[name] = math.Inf(1)
 		} else if hi-lo > levelSaid*mid {
-			out.Notes = append(slices.Clone(out.Notes), fmt.Sprintf("%s: a held %s sets the axis free at a sample, so anything from %.3g to %.3g %s explains the record as well, and the interval holds that; more releases, or slower ones, tell it finer",
+			out.Notes = append(slices.Clone(out.Notes), fmt.Sprintf("%s: a held %s sets the axis free at a sample, so anything from %.3g to %.3g "+
+				"%s explains the record as well, and the interval holds that; more releases, or slower ones, tell it finer",
 				name, m.names.force, lo, hi, m.names.unitF))
 		}
 		return out, nil

@@ -45,7 +45,8 @@ var loadTerms = []struct{ term, param, unit, doc string }{
 	{"viscous", "Fv", "N·s/m", "viscous friction, of a law that has none itself"},
 	{"offset", "offset", "N", "constant force opposing positive motion"},
 	{"stiffness", "k", "N/m", "spring with its rest at position zero"},
-	{"gravity-sin", "mgs", "N", "gravity times sine of the angle: positive for a pendulum that hangs at zero, negative for one that hangs at pi"},
+	{"gravity-sin", "mgs", "N", "gravity times sine of the angle: positive for a pendulum that hangs at zero, negative for one that " +
+		"hangs at pi"},
 	{"gravity-cos", "mgc", "N", "gravity times cosine of the angle"},
 }
 
@@ -134,7 +135,8 @@ func (m *Model) checkSpec() error {
 	}
 	s.checkServo(add)
 	if s.Scheme != friction.Midpoint && isSwitched(m.law) {
-		add("scheme: %s has steps of its own, which end where it sticks and slips; %v is for laws without a stick mode: leave the scheme out", s.Law, s.Scheme)
+		add("scheme: %s has steps of its own, which end where it sticks and slips; %v is for laws without a stick mode: leave the scheme out",
+			s.Law, s.Scheme)
 	}
 	if s.Scheme >= friction.Explicit {
 		add("scheme: %v is of first order with friction, and its velocity belongs to half a step earlier; want midpoint or implicit", s.Scheme)
@@ -189,7 +191,8 @@ func (m *Model) merge(params []fit.Param) ([]fit.Param, error) {
 	free := func(name string) bool { return !all[fit.Index(all, name)].Fixed }
 	switch {
 	case m.spec.Drive == Coast && free(m.names.inertia):
-		return nil, fit.Refuse("%s: without a drive only ratios to the inertia can be known; fix it, at 1 for the ratios themselves", m.names.inertia)
+		return nil, fit.Refuse("%s: without a drive only ratios to the inertia can be known; fix it, at 1 for the ratios themselves",
+			m.names.inertia)
 	case m.spec.Drive == Spring && free("kd") && free(m.names.inertia):
 		return nil, fit.Refuse("kd and %s: motion alone tells ratios of forces only; fix one of the two at its known value", m.names.inertia)
 	}

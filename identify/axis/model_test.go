@@ -122,9 +122,11 @@ func TestLawsAreRecovered(t *testing.T) {
 		free   string // checked, within tol
 		tol    float64
 	}{
-		{"static-coulomb-viscous", false, []string{"offset"}, map[string]float64{"M": 3, "Fc": 4, "Fs": 4, "Fv": 6, "offset": 1}, "M Fc Fv offset", 0.005},
+		{"static-coulomb-viscous", false, []string{"offset"}, map[string]float64{"M": 3, "Fc": 4, "Fs": 4, "Fv": 6, "offset": 1},
+			"M Fc Fv offset", 0.005},
 		{"coulomb", false, []string{"stiffness"}, map[string]float64{"M": 3, "Fc": 4, "k": 25}, "M Fc k", 0.005},
-		{"static-coulomb-viscous", true, nil, map[string]float64{"M": 3, "Fc+": 4, "Fc-": 5, "dFs": 0, "Fv+": 6, "Fv-": 4}, "M Fc+ Fc- Fv+ Fv-", 0.01},
+		{"static-coulomb-viscous", true, nil, map[string]float64{"M": 3, "Fc+": 4, "Fc-": 5, "dFs": 0, "Fv+": 6, "Fv-": 4}, "M Fc+ Fc- Fv+ Fv-",
+			0.01},
 		{"dahl", false, nil, map[string]float64{"M": 3, "Fc": 4, "sigma0": 4e3}, "M Fc sigma0", 0.02},
 	} {
 		const dt, noise = 5e-3, 1e-5
@@ -192,7 +194,8 @@ func TestCostLimitHorizonAndFailure(t *testing.T) {
 
 	bad := startOf(pr)
 	bad[0] = math.NaN()
-	if st := ev.Residuals(bad, r); st != engine.NonFinite || math.IsNaN(numeric.RMS(r)) || math.IsInf(numeric.RMS(r), 0) || numeric.RMS(r) < 1 {
+	if st := ev.Residuals(bad, r); st != engine.NonFinite || math.IsNaN(numeric.RMS(r)) || math.IsInf(numeric.RMS(r), 0) ||
+		numeric.RMS(r) < 1 {
 		t.Errorf("mass NaN: %v, residual %g", st, numeric.RMS(r))
 	}
 	if c := cost(bad, math.Inf(1)); math.IsNaN(c) || math.IsInf(c, 0) || c < sum {

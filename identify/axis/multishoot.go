@@ -52,7 +52,8 @@ func (m *Model) Shooting(params []fit.Param, segments int) (*fit.Problem, error)
 	lo, hi := 0.0, 0.0
 	for i, p := range m.pieces {
 		if len(p.rec.Position) == 0 {
-			return nil, p.rec.Fail(0, "Name the column in data.columns.position.", "the %s was not recorded, and multiple shooting starts its segments from it", m.names.position)
+			return nil, p.rec.Fail(0, "Name the column in data.columns.position.", "the %s was not recorded, and multiple shooting starts its "+
+				"segments from it", m.names.position)
 		}
 		n := segments
 		if n == 0 {

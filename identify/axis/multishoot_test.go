@@ -44,7 +44,8 @@ const chaosNoise = 5e-3 // rad
 // chaosModel starts 30 % off, and 0.1 rad/s.
 func chaosModel(t *testing.T, rec *record.Record) (*Model, []fit.Param) {
 	t.Helper()
-	m, err := New(Spec{Rotary: true, Law: "viscous", Drive: Force, Terms: []string{"gravity-sin"}, Initial: Free, Substeps: 2}, []*record.Record{rec})
+	m, err := New(Spec{Rotary: true, Law: "viscous", Drive: Force, Terms: []string{"gravity-sin"}, Initial: Free, Substeps: 2},
+		[]*record.Record{rec})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,8 @@ func TestSuspicions(t *testing.T) {
 	}
 	s := with(nil)
 	s.FreeParams = []int{0}
-	s.Extra = map[string]any{"starts": []fit.Start{{Theta: []float64{70}, RMS: 1}, {Theta: []float64{140}, RMS: 1.001}, {Theta: []float64{300}, RMS: 2}}}
+	s.Extra = map[string]any{"starts": []fit.Start{{Theta: []float64{70}, RMS: 1}, {Theta: []float64{140}, RMS: 1.001},
+		{Theta: []float64{300}, RMS: 2}}}
 	if said := strings.Join(scattered(s), "\n"); !strings.Contains(said, "anything from 70 to 140 kg in 2 fits") {
 		t.Errorf("scatter: %q", said)
 	}

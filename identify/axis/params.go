@@ -30,7 +30,8 @@ func (m *Model) defaults() []fit.Param {
 	r := &m.roughSizes
 	var ps []fit.Param
 	add := func(name, unit, doc string, value, lo, hi float64, log, fixed bool) {
-		p := fit.Param{Param: engine.Param{Name: name, Unit: engine.UnitOn(m.spec.Rotary, unit), Doc: doc, Value: value, Lo: lo, Hi: hi, Fixed: fixed}, Log: log}
+		p := fit.Param{Param: engine.Param{Name: name, Unit: engine.UnitOn(m.spec.Rotary, unit), Doc: doc, Value: value, Lo: lo, Hi: hi,
+			Fixed: fixed}, Log: log}
 		if v, ok := m.spec.Known[name]; ok {
 			p.Value, p.Fixed = v, true
 		} else if !fixed {
@@ -60,7 +61,8 @@ func (m *Model) defaults() []fit.Param {
 				if strengthens(m.law) {
 					low = -r.f
 				}
-				add("dFs", p.Unit, "break-away friction above Coulomb friction, both directions; below zero for a contact that strengthens with speed", 0.2*r.fc, low, 2*r.f, false, fixed)
+				add("dFs", p.Unit, "break-away friction above Coulomb friction, both directions; below zero for a contact that strengthens with speed",
+					0.2*r.fc, low, 2*r.f, false, fixed)
 			default:
 				add(p.Name, p.Unit, p.Doc, value, lo, hi, log, fixed)
 			}
@@ -136,8 +138,8 @@ func (m *Model) viscous(add func(name, unit, doc string, value, lo, hi float64, 
 // Levels: a ten-thousandth to twice the size of the forces. Viscosity: a ten-thousandth to ten times forces over speeds. On an
 // axis that coasts, where gravity is among the forces, a millionth. Stiffness: the contact yields over a millionth to a tenth
 // of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck velocity: a two-hundredth to twice the largest
-// speed. Attraction of a slipping element: Coulomb friction in a millisecond to ten seconds. Memory: 1 to 50 ms (table 6.2 of [MOGI]), dwell: 5 ms to the
-// length of the record. Drawn by a spring, break-away and presliding can be seen, and narrow the box.
+// speed. Attraction of a slipping element: Coulomb friction in a millisecond to ten seconds. Memory: 1 to 50 ms (table 6.2 of [MOGI]),
+// dwell: 5 ms to the length of the record. Drawn by a spring, break-away and presliding can be seen, and narrow the box.
 func (m *Model) lawParam(p engine.Param) (value, lo, hi float64, log, fixed bool) {
 	r := &m.roughSizes
 	if v, ok := known[p.Name]; ok {

@@ -113,7 +113,8 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 	p.differentiate()
 	if m.spec.Drive == Servo {
 		if n < fewestServo || span(rec.Position) == 0 {
-			return nil, rec.Fail(0, "Use a longer record with motion.", "%d samples over %g %s are too little for a controller to be seen", n, span(rec.Position), m.names.unitX)
+			return nil, rec.Fail(0, "Use a longer record with motion.", "%d samples over %g %s are too little for a controller to be seen", n,
+				span(rec.Position), m.names.unitX)
 		}
 		s := m.spec.start(rec, nil)
 		p.x0, p.v0, p.a0 = s.x, s.v, s.a

@@ -47,9 +47,11 @@ func TestPendulumUnderTorque(t *testing.T) {
 				n = s.Pieces[1]
 			}
 			share := shareExplained(s.Measured[:n], s.Residual[:n])
-			t.Logf("%s, %d segments: J = %.4f, mgl = %.3f, Fc = %.3f, residual %.4f rad, %.1f %%", run, segments, at["J"], at["mgs"], at["Fc"], numeric.RMS(s.Residual[:n]), 100*share)
+			t.Logf("%s, %d segments: J = %.4f, mgl = %.3f, Fc = %.3f, residual %.4f rad, %.1f %%", run, segments, at["J"], at["mgs"], at["Fc"],
+				numeric.RMS(s.Residual[:n]), 100*share)
 			if math.Abs(at["J"]-0.19) > 0.02 || at["mgs"] < 3.5 || at["mgs"] > 4.1 || share < 0.97 {
-				t.Errorf("%s, %d segments: J = %.4f kg·m², mgl = %.3f N·m, %.1f %% explained; want 0.19, 3.5 to 4.1, 97 %%", run, segments, at["J"], at["mgs"], 100*share)
+				t.Errorf("%s, %d segments: J = %.4f kg·m², mgl = %.3f N·m, %.1f %% explained; want 0.19, 3.5 to 4.1, 97 %%", run, segments, at["J"],
+					at["mgs"], 100*share)
 			}
 		}
 	}
@@ -70,8 +72,10 @@ func TestPoorRunShowsItself(t *testing.T) {
 		theta[i] = at[p.Name]
 	}
 	other.NewEvaluator().Residuals(theta, r)
-	t.Logf("residual %.4f rad, noise of the sensor %.5f rad, %+v; J = %.4f, mgs = %.3f; on the other run %.3f rad", left, noise, white, at["J"], at["mgs"], numeric.RMS(r))
+	t.Logf("residual %.4f rad, noise of the sensor %.5f rad, %+v; J = %.4f, mgs = %.3f; on the other run %.3f rad", left, noise, white,
+		at["J"], at["mgs"], numeric.RMS(r))
 	if left < 5*noise || white.White || numeric.RMS(r) < 5*left {
-		t.Errorf("a poor fit looks good: residual %g rad over noise %g rad, whiteness %+v, %g rad on another run", left, noise, white, numeric.RMS(r))
+		t.Errorf("a poor fit looks good: residual %g rad over noise %g rad, whiteness %+v, %g rad on another run", left, noise, white,
+			numeric.RMS(r))
 	}
 }

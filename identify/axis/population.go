@@ -45,7 +45,8 @@ func PopulationProblem(rec *record.Record, out Output, params []fit.Param) (*fit
 		return nil, err
 	}
 	if tr.Substeps = box.substeps(tr.Dt); tr.Substeps > populationStartSteps {
-		return nil, fmt.Errorf("population: the contact is so stiff at the start that steps of %.4g s would have to be divided into %d parts, at most %d are", tr.Dt, tr.Substeps, populationStartSteps)
+		return nil, fmt.Errorf("population: the contact is so stiff at the start that steps of %.4g s would have to be divided into %d parts, "+
+			"at most %d are", tr.Dt, tr.Substeps, populationStartSteps)
 	}
 	kernel, err := population.New(tr)
 	if err != nil {

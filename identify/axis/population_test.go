@@ -34,7 +34,8 @@ func (f *heldForce) At(tau, x, v float64) (force, dx, dv float64) {
 func populationRecord(t testing.TB, n int, noise float64, seed uint64) *record.Record {
 	t.Helper()
 	p := populationTruth
-	law := &friction.LuGre{Sigma0: p["sigma0"], Sigma1: p["sigma1"], Sigma2: p["sigma2"], Fc: p["Fc"], Fs: p["Fs"], Vs: p["vs"], Offset: p["offset"]}
+	law := &friction.LuGre{Sigma0: p["sigma0"], Sigma1: p["sigma1"], Sigma2: p["sigma2"], Fc: p["Fc"], Fs: p["Fs"], Vs: p["vs"],
+		Offset: p["offset"]}
 	b, err := friction.NewMass(p["M"], law, friction.ExplicitPade)
 	if err != nil {
 		t.Fatal(err)

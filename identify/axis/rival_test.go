@@ -51,7 +51,8 @@ func needRival(t *testing.T) {
 // ask runs tasks on the record, in the box of the free parameters.
 func ask(t *testing.T, rec *record.Record, free []fit.Param, tasks ...rivalTask) (r rivalResult) {
 	t.Helper()
-	in := map[string]any{"dt": rec.Dt, "u": rec.Force, "y": rec.Velocity, "m": populationTruth["M"], "offset": populationTruth["offset"], "tasks": tasks}
+	in := map[string]any{"dt": rec.Dt, "u": rec.Force, "y": rec.Velocity, "m": populationTruth["M"], "offset": populationTruth["offset"],
+		"tasks": tasks}
 	var lo, hi []float64
 	for _, p := range free {
 		lo, hi = append(lo, p.Lo), append(hi, p.Hi)

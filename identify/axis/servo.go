@@ -187,7 +187,8 @@ func (s *Spec) checkServo(add func(format string, args ...any)) {
 		add("controller: missing, a servo needs its gains kp and kv")
 	case s.Drive == Servo && !(c.Kp >= 0 && c.Kv > 0 && c.Gain > 0 && c.Limit >= 0 && c.Mean >= 0 && c.Delay >= 0) ||
 		c != nil && math.IsInf(c.Kp*c.Kv*c.Gain, 0):
-		add("controller: kp %g, kv %g, gain %g, limit %g, mean %d, delay %d: want finite gains, kv and gain > 0, the others ≥ 0", c.Kp, c.Kv, c.Gain, c.Limit, c.Mean, c.Delay)
+		add("controller: kp %g, kv %g, gain %g, limit %g, mean %d, delay %d: want finite gains, kv and gain > 0, the others ≥ 0", c.Kp, c.Kv,
+			c.Gain, c.Limit, c.Mean, c.Delay)
 	case s.Drive == Servo && s.Output == Velocity:
 		add("output: a servo compares its command, or the position")
 	case s.Drive != Servo && s.Output == Command:

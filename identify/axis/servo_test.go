@@ -59,12 +59,14 @@ func made(t testing.TB, values map[string]float64, ref, pulse []float64) *record
 	const h = 1e-3
 	c := empsController()
 	reference := func(at float64) float64 { return ref[min(int(math.Round(at/h)), len(ref)-1)] }
-	f := independent.Friction{Sigma0: values["sigma0"], Sigma1: values["sigma1"], Sigma2: values["sigma2"], Fc: values["Fc"], Fs: values["Fs"], Vs: values["vs"]}
+	f := independent.Friction{Sigma0: values["sigma0"], Sigma1: values["sigma1"], Sigma2: values["sigma2"], Fc: values["Fc"],
+		Fs: values["Fs"], Vs: values["vs"]}
 	if _, f.Split = values["Fc-"]; f.Split {
 		f.FcBack, f.FsBack, f.Sigma2Back = values["Fc-"], values["Fs-"], values["sigma2-"]
 	}
 	axis := independent.Axis{M: values["M"], Friction: f, Load: func(t, x, v float64) float64 { return values["offset"] }}
-	run := independent.Run{Dt: h, N: len(ref), X0: ref[0], Delay: values["lag"], Sampled: independent.Cascade(c.Kp, c.Kv*c.Gain, c.Limit*c.Gain, h, reference)}
+	run := independent.Run{Dt: h, N: len(ref), X0: ref[0], Delay: values["lag"],
+		Sampled: independent.Cascade(c.Kp, c.Kv*c.Gain, c.Limit*c.Gain, h, reference)}
 	if pulse != nil {
 		run.Push = func(k int, _ *rand.Rand) float64 { return pulse[k] }
 	}
@@ -150,8 +152,10 @@ func TestServoLaws(t *testing.T) {
 				t.Errorf("M = %.2f kg, inverse dynamics gives 95.1 kg", m)
 			}
 			// the solution is that of the whole model
-			if len(s.Params) != len(ps) || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Quantity != "force" || s.Dt != 3e-3 {
-				t.Errorf("solution of %d parameters, %d rows, %d velocities, %d measured, %s, dt %g s", len(s.Params), len(s.Residual), len(s.Velocity), len(s.Measured), s.Quantity, s.Dt)
+			if len(s.Params) != len(ps) || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Quantity != "force" ||
+				s.Dt != 3e-3 {
+				t.Errorf("solution of %d parameters, %d rows, %d velocities, %d measured, %s, dt %g s", len(s.Params), len(s.Residual),
+					len(s.Velocity), len(s.Measured), s.Quantity, s.Dt)
 			}
 			for _, i := range s.FreeParams {
 				if s.Params[i].Fixed {

@@ -95,7 +95,8 @@ func TestSevenOfAnyTruth(t *testing.T) {
 			truth.Ct = math.Sqrt(truth.Kt)
 		}
 		known := map[string]float64{"M": 1, "kd": sevenSpring, "ct": truth.Ct, "x0[1]": 0, "x0[2]": 0}
-		m, err := New(Spec{Law: "seven-parameter", Drive: Spring, Initial: Rest, Known: known}, stickSlip(t, truth, sevenSpring, noise, uint64(i), 0.02, 0.1))
+		m, err := New(Spec{Law: "seven-parameter", Drive: Spring, Initial: Rest, Known: known},
+			stickSlip(t, truth, sevenSpring, noise, uint64(i), 0.02, 0.1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -119,11 +119,13 @@ func (s *speed) stream() {
 func (s *speed) print() {
 	var b strings.Builder
 	m := func(name string) float64 { return median(s.of[name]) }
-	b.WriteString("\nEvolution, 100 members × 200 generations × 10 000 samples:\n\n| | processor, s | ratio | wall, s | wall, 2 workers, s | rms left, m/s |\n|---|---:|---:|---:|---:|---:|\n")
+	b.WriteString("\nEvolution, 100 members × 200 generations × 10 000 samples:\n\n| | processor, s | ratio | wall, s | wall, 2 workers, s " +
+		"| rms left, m/s |\n|---|---:|---:|---:|---:|---:|\n")
 	fmt.Fprintf(&b, "| differential evolution | %.1f | 1 | %.1f | | %.3g |\n", m("de cpu"), m("de wall"), m("de rms"))
 	for _, p := range population.Paths() {
 		k := p.String() + " aep "
-		fmt.Fprintf(&b, "| AEP, %s | %.2f | %.0f | %.2f | %.2f | %.3g |\n", p, m(k+"cpu"), m("de cpu")/m(k+"cpu"), m(k+"wall"), m(k+"wall 2"), m(k+"rms"))
+		fmt.Fprintf(&b, "| AEP, %s | %.2f | %.0f | %.2f | %.2f | %.3g |\n", p, m(k+"cpu"), m("de cpu")/m(k+"cpu"), m(k+"wall"), m(k+"wall 2"),
+			m(k+"rms"))
 	}
 	b.WriteString("\nStreaming least squares:\n\n| unknowns | ns per row |\n|---:|---:|\n")
 	for _, n := range []int{4, 8} {

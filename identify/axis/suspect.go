@@ -60,7 +60,8 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	vmax, travel, step := ranges(pieces)
 	for _, w := range n.ways {
 		if len(pieces) > 0 && w.s2 < 0 && w.fc+w.s2*vmax < 0 {
-			say("viscous friction %.4g %s%s is negative and outweighs Coulomb friction at %.3g %s: the contact would drive the axis", w.s2, u.unitDamp, w.name, vmax, u.unitV)
+			say("viscous friction %.4g %s%s is negative and outweighs Coulomb friction at %.3g %s: the contact would drive the axis", w.s2,
+				u.unitDamp, w.name, vmax, u.unitV)
 		}
 	}
 	if !n.bristle {
@@ -85,7 +86,8 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	switch dt := pieces[0].Dt; {
 	case !n.dips:
 	case n.vs > maxVsRatio*vmax:
-		unless("vs")("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs, u.unitV, vmax, u.unitV)
+		unless("vs")("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs,
+			u.unitV, vmax, u.unitV)
 	case n.vs < step/(20*dt):
 		unless("vs")("Stribeck velocity %.3g %s is below what the steps of the position can show", n.vs, u.unitV)
 	}
@@ -96,9 +98,12 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	}
 	switch bend := fs / n.sigma0; {
 	case bend < 2*step:
-		unless("sigma0")("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: there is no bristle in this record, sigma0 and sigma1 stand for a contact that is rigid here. Take a dry law, such as --law stribeck-bo-pavelescu or coulomb", bend, u.unitX, step, u.unitX)
+		unless("sigma0")("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: there is no bristle in this "+
+			"record, sigma0 and sigma1 stand for a contact that is rigid here. Take a dry law, such as --law stribeck-bo-pavelescu or coulomb",
+			bend, u.unitX, step, u.unitX)
 	case bend > maxBendShare*travel:
-		unless("sigma0")("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.unitX, 100*bend/travel)
+		unless("sigma0")("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.unitX,
+			100*bend/travel)
 	}
 	if f0 := math.Sqrt(n.sigma0/n.m) / (2 * math.Pi); f0 > 0.5/pieces[0].Dt {
 		unless("sigma0")("the bristle mode is at %.3g Hz, above half the sampling rate: the record cannot show it", f0)
@@ -226,7 +231,8 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out
 			}
 		}
 		if count < fewSlow {
-			out = append(out, fmt.Sprintf("only %d samples slide%s more slowly than the Stribeck velocity of %.3g %s: the dip rests on the reversals alone", count, w.name, n.vs, u.unitV))
+			out = append(out, fmt.Sprintf("only %d samples slide%s more slowly than the Stribeck velocity of %.3g %s: the dip rests on the "+
+				"reversals alone", count, w.name, n.vs, u.unitV))
 			continue
 		}
 		c := float64(count)
@@ -234,7 +240,8 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out
 		// neighbours share their averages: every 2·smooth samples count as one
 		dev := math.Sqrt(max(0, square/c-mean*mean) * 2 * halfWindow / c)
 		if off := model/c - mean; math.Abs(off) > max(offForce*w.fc, 3*dev) {
-			out = append(out, fmt.Sprintf("sliding%s below the Stribeck velocity takes %.3g ± %.2g %s in the record, %.3g %s in the model: the dip is not friction", w.name, mean, dev, u.unitF, model/c, u.unitF))
+			out = append(out, fmt.Sprintf("sliding%s below the Stribeck velocity takes %.3g ± %.2g %s in the record, %.3g %s in the model: the "+
+				"dip is not friction", w.name, mean, dev, u.unitF, model/c, u.unitF))
 		}
 	}
 	return out

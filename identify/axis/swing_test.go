@@ -88,7 +88,8 @@ func TestFreeSwing(t *testing.T) {
 	})
 	s, at = fitted(t, pr)
 	if at["Fc"] > 1e-3 || numeric.RMS(s.Residual) < 0.99*viscous || math.Abs(at["Fv"]/k-1) > 0.01 {
-		t.Errorf("Coulomb level %g rad/s² beside k/J = %g 1/s, residual %g rad, %g rad without it; want none of it", at["Fc"], at["Fv"], numeric.RMS(s.Residual), viscous)
+		t.Errorf("Coulomb level %g rad/s² beside k/J = %g 1/s, residual %g rad, %g rad without it; want none of it", at["Fc"], at["Fv"],
+			numeric.RMS(s.Residual), viscous)
 	}
 }
 

@@ -22,7 +22,8 @@ func TestViscousTermIsThatOfLaws(t *testing.T) {
 		by        bool
 	}{
 		{map[string]float64{"M": 3, "Fc": 2, "Fs": 2, "Fv": 1.5}, map[string]float64{"M": 3, "Fc": 2, "Fv": 1.5}, false},
-		{map[string]float64{"M": 3, "Fc+": 2, "Fc-": 3, "dFs": 0, "Fv+": 1.5, "Fv-": 0.5}, map[string]float64{"M": 3, "Fc+": 2, "Fc-": 3, "Fv+": 1.5, "Fv-": 0.5}, true},
+		{map[string]float64{"M": 3, "Fc+": 2, "Fc-": 3, "dFs": 0, "Fv+": 1.5, "Fv-": 0.5},
+			map[string]float64{"M": 3, "Fc+": 2, "Fc-": 3, "Fv+": 1.5, "Fv-": 0.5}, true},
 	} {
 		a := run(Spec{Law: "static-coulomb-viscous", Asymmetric: c.by}, c.law)
 		b := run(Spec{Law: "coulomb", Terms: []string{"viscous"}, Asymmetric: c.by}, c.term)
@@ -54,7 +55,8 @@ func TestViscousTermIsThatOfLaws(t *testing.T) {
 // A law that has viscous friction itself refuses the term and names its parameter.
 func TestViscousTwiceIsRefused(t *testing.T) {
 	d := made(t, empsContact, sweep(0.3), nil)
-	for law, own := range map[string]string{"viscous": "Fv", "static-coulomb-viscous": "Fv", "lugre": "sigma2", "gms": "sigma2", "dahl-modified": "alpha2"} {
+	for law, own := range map[string]string{"viscous": "Fv", "static-coulomb-viscous": "Fv", "lugre": "sigma2", "gms": "sigma2",
+		"dahl-modified": "alpha2"} {
 		for _, drive := range []Drive{Servo, Force} {
 			spec := servoSpec(law, false)
 			spec.Terms = []string{"viscous"}

@@ -43,6 +43,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s = %.4g %s, accepted: %v, asks for T/N = %.2f\n", r.Parameters[0].Name, r.Parameters[0].Value, r.Parameters[0].Unit, r.Accepted, r.Slip.Ratio)
+	fmt.Printf("%s = %.4g %s, accepted: %v, asks for T/N = %.2f\n", r.Parameters[0].Name, r.Parameters[0].Value, r.Parameters[0].Unit,
+		r.Accepted, r.Slip.Ratio)
 	// Output: mu_roll = 0.00016 N·m·s, accepted: true, asks for T/N = 0.10
 }

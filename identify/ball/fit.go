@@ -69,10 +69,11 @@ type Result struct {
 	Body             ball.Params   `json:"body"`  // with what was found
 	NegligibleParams []string      `json:"small"` // coefficients of friction that are known to be next to nothing
 
-	start          ball.State
-	startTime      float64            // s  of start
-	whiteResidual  bool               // the residuals are
-	residualGrowth float64            // what is left over, relative to that of the fit, where assumed numbers move as far as is known of them; 0: not known
+	start         ball.State
+	startTime     float64 // s  of start
+	whiteResidual bool    // the residuals are
+	// what is left over, relative to that of the fit, where assumed numbers move as far as is known of them; 0: not known
+	residualGrowth float64
 	farthest       string             // the assumed number that moves most of its uncertainty, if that is more than all of it
 	little         map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
 }
@@ -119,7 +120,8 @@ func (s *Spec) withDefaults() (Spec, error) {
 	}
 	for k, m := range s.Markers {
 		if d := r3.Norm(m); !(d < 10*s.Body.Radius) {
-			errs = append(errs, fmt.Errorf("markers[%d]: %.4g m from the centre of a ball of radius %.4g m: lengths are metres", k, d, s.Body.Radius))
+			errs = append(errs, fmt.Errorf("markers[%d]: %.4g m from the centre of a ball of radius %.4g m: lengths are metres", k, d,
+				s.Body.Radius))
 		}
 	}
 	if !(s.Noise >= 0) || !(s.Slide >= 0) || math.IsInf(s.Noise+s.Slide, 0) {
@@ -157,7 +159,8 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 		return nil, err
 	}
 	r := &Result{Frames: len(rec.Times), LeftOut: p.missingFrames, Odd: p.odd, Noise: p.sigma, Assumed: []Assumption{},
-		Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refusals: []Refusal{}, Reasons: []fit.Reason{}, Warnings: []string{}}
+		Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refusals: []Refusal{}, Reasons: []fit.Reason{},
+		Warnings: []string{}}
 	r.name(c.Names, len(c.Markers))
 	for i := range ms {
 		spin, roll := split(&ms[i].f, ms[i].w)
@@ -327,7 +330,8 @@ const (
 
 // shootMarkers descends from the start of s. What is left far above the noise is tried again from starts of its own every pieceLength,
 // unless the contact slips. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
-func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch fit.Watch) (*shooting, *fit.Solution, error) {
+func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch fit.Watch) (*shooting, *fit.Solution,
+	error) {
 	slips := r.Slip.Lasting > lasting
 	steps := maxSteps
 	if slips {

@@ -193,7 +193,8 @@ func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit
 	theta, cov := prior(x, sol.Residual, p, sigma)
 	_, own := prior(x[:p], sol.Residual, p, sigma)
 	if cov == nil || own == nil {
-		r.Warnings = append(r.Warnings, "what the uncertainty of assumed numbers does is not known: the recording does not tell the parameters apart")
+		r.Warnings = append(r.Warnings, "what the uncertainty of assumed numbers does is not known: the recording does not tell the "+
+			"parameters apart")
 		return
 	}
 	left := slices.Clone(sol.Residual)

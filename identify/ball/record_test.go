@@ -16,7 +16,8 @@ import (
 
 // fiveMarkers lie inside the shell, 25 to 30 mm from the centre.
 var fiveMarkers = []r3.Vec{
-	{X: 0.025, Y: 0.005, Z: 0.008}, {X: -0.012, Y: 0.024, Z: -0.002}, {X: -0.014, Y: -0.022, Z: 0.006}, {X: 0.004, Y: -0.006, Z: -0.027}, {X: 0.008, Y: 0.01, Z: 0.025},
+	{X: 0.025, Y: 0.005, Z: 0.008}, {X: -0.012, Y: 0.024, Z: -0.002}, {X: -0.014, Y: -0.022, Z: 0.006}, {X: 0.004, Y: -0.006, Z: -0.027},
+	{X: 0.008, Y: 0.01, Z: 0.025},
 }
 
 const testHeight = 0.012 // m  of the plane in the frame of the cameras

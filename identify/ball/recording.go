@@ -35,7 +35,8 @@ type Recording struct {
 // Check tells what makes a recording none.
 func (r *Recording) Check(markers int) error {
 	if len(r.Points) != len(r.Times) || len(r.Visible) != len(r.Times) {
-		return fmt.Errorf("recording: %d times, %d frames of points and %d of their visibility, want as many of each", len(r.Times), len(r.Points), len(r.Visible))
+		return fmt.Errorf("recording: %d times, %d frames of points and %d of their visibility, want as many of each", len(r.Times),
+			len(r.Points), len(r.Visible))
 	}
 	if len(r.Times) < minFrames {
 		return fmt.Errorf("recording: %d frames, want at least %d", len(r.Times), minFrames)
@@ -133,7 +134,8 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 		}
 	}
 	if mirrored > n/2 {
-		return nil, errors.New("markers: they are mirror images of those of the body: one of the two has left-handed axes, exchange two of its coordinates")
+		return nil, errors.New("markers: they are mirror images of those of the body: one of the two has left-handed axes, exchange two of its " +
+			"coordinates")
 	}
 	if len(seen) < minFrames {
 		return nil, fmt.Errorf("markers: only %d of %d frames show three markers or more that are not in a line, want at least %d", len(seen), n,
@@ -141,7 +143,8 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 	}
 	p.sigma = max(numeric.Median(seen), minNoise*radius)
 	if p.sigma > rigid*radius {
-		return nil, fmt.Errorf("markers: their distances miss those of the body by %.3g m, the radius is %.3g m: the offsets belong to other markers, or units differ (lengths are metres)", p.sigma, radius)
+		return nil, fmt.Errorf("markers: their distances miss those of the body by %.3g m, the radius is %.3g m: the offsets belong to other "+
+			"markers, or units differ (lengths are metres)", p.sigma, radius)
 	}
 	p.putRight(r, markers, rms)
 	p.leaveOutJumps()

@@ -84,7 +84,8 @@ func projection(p *ball.Params, free []term, ms []motion) (Level, error) {
 			for k := range free {
 				phi[k] = free[k].phi(&s.f, s.w, force.Z)
 			}
-			for _, axis := range [3]func(r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y }, func(v r3.Vec) float64 { return v.Z }} {
+			for _, axis := range [3]func(r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y },
+				func(v r3.Vec) float64 { return v.Z }} {
 				for k := range free {
 					x[k] = -axis(phi[k])
 				}
@@ -109,7 +110,8 @@ type Moduli struct {
 	Warning      string  `json:"warning"`
 }
 
-const moduliWarning = "fits of moduli are biased upward: the modulus of a noisy vector is larger than that of the vector, and the more so the smaller it is. They are given to compare with [KKK17] (2.2); do not use them"
+const moduliWarning = "fits of moduli are biased upward: the modulus of a noisy vector is larger than that of the vector, and the more " +
+	"so the smaller it is. They are given to compare with [KKK17] (2.2); do not use them"
 
 // moduli reproduces the source's way.
 func moduli(p *ball.Params, ms []motion, mu float64) Moduli {
@@ -135,7 +137,8 @@ func moduli(p *ball.Params, ms []motion, mu float64) Moduli {
 		}
 	}
 	n := float64(len(all))
-	r := Moduli{Linear: wm / ww, Quadratic: w2m / w4, Cosine: cos / n, Opposed: opposed / n, Noise: math.Sqrt(noise / n), Warning: moduliWarning}
+	r := Moduli{Linear: wm / ww, Quadratic: w2m / w4, Cosine: cos / n, Opposed: opposed / n, Noise: math.Sqrt(noise / n),
+		Warning: moduliWarning}
 	var one, two float64
 	for _, v := range all {
 		one += math.Pow(v.m-r.Linear*v.w, 2)

@@ -45,7 +45,8 @@ func parameters() (all []parameter) {
 	}
 	doc := map[string]string{
 		"mu_roll": "viscous rolling friction", "mu_roll2": "rolling friction with the square of the speed", "roll_moment": "dry rolling friction",
-		"roll_arm": "dry rolling friction over normal force", "mu_spin": "viscous spinning friction", "mu_spin2": "spinning friction with the square of the speed",
+		"roll_arm": "dry rolling friction over normal force", "mu_spin": "viscous spinning friction",
+		"mu_spin2":    "spinning friction with the square of the speed",
 		"spin_moment": "dry spinning friction", "spin_arm": "dry spinning friction over normal force",
 	}
 	for _, t := range terms {
@@ -70,10 +71,12 @@ func parameters() (all []parameter) {
 	}
 	angle := func(*ball.Params) float64 { return 0.02 }
 	for k, axes := range []string{"xx", "yy", "zz"} {
-		add("I"+axes, "kg·m²", "moment of inertia", false, 0, func(b *ball.Params) float64 { return 0.1 * b.Inertia[k] }, func(s *setup) *float64 { return &s.body.Inertia[k] })
+		add("I"+axes, "kg·m²", "moment of inertia", false, 0, func(b *ball.Params) float64 { return 0.1 * b.Inertia[k] },
+			func(s *setup) *float64 { return &s.body.Inertia[k] })
 	}
 	for k, axes := range []string{"xy", "xz", "yz"} {
-		add("I"+axes, "kg·m²", "element of the inertia tensor", false, none, func(b *ball.Params) float64 { return 0.1 * b.Inertia[0] }, func(s *setup) *float64 { return &s.body.Products[k] })
+		add("I"+axes, "kg·m²", "element of the inertia tensor", false, none, func(b *ball.Params) float64 { return 0.1 * b.Inertia[0] },
+			func(s *setup) *float64 { return &s.body.Products[k] })
 	}
 	for k, axis := range []string{"x", "y", "z"} {
 		add("c"+axis, "m", "centre of mass", false, none, radius(0.05), func(s *setup) *float64 { return &s.body.Center[k] })

@@ -74,7 +74,8 @@ func smoothPoses(p *poses, half float64, order int) ([]motion, error) {
 			len(out), 2*half, order, minFrames, why)
 	}
 	if len(out) < minFrames {
-		return nil, fmt.Errorf("smoothing: only %d frames have others for %g s on both sides, want at least %d: shorten the window or record longer", len(out), half, minFrames)
+		return nil, fmt.Errorf("smoothing: only %d frames have others for %g s on both sides, want at least %d: shorten the window or "+
+			"record longer", len(out), half, minFrames)
 	}
 	return out, nil
 }
@@ -99,11 +100,14 @@ func checkRadius(ms []motion, radius float64) error {
 	path, turn := math.Sqrt(vv/float64(len(ms))), math.Sqrt(ww/float64(len(ms)))
 	switch got := vw / ww; {
 	case got < -radius/2:
-		return fmt.Errorf("the centre moves against its turn, %.3g m/s at %.3g rad/s: axes of the cameras or of the body are left-handed, or z points down", path, turn)
+		return fmt.Errorf("the centre moves against its turn, %.3g m/s at %.3g rad/s: axes of the cameras or of the body are left-handed, or z "+
+			"points down", path, turn)
 	case (got > 2*radius || got < radius/2) && path > radius*turn/10:
-		return fmt.Errorf("the centre moves %.3g m for each radian that the ball turns, its radius is %.3g m: units differ (lengths are metres), or it slides", got, radius)
+		return fmt.Errorf("the centre moves %.3g m for each radian that the ball turns, its radius is %.3g m: units differ (lengths are "+
+			"metres), or it slides", got, radius)
 	case path <= radius*turn/10:
-		return fmt.Errorf("the ball turns with %.3g rad/s and its centre moves with %.3g m/s only, not the %.3g m/s of its radius, %.3g m: units differ (lengths are metres), or it spins on the spot", turn, path, radius*turn, radius)
+		return fmt.Errorf("the ball turns with %.3g rad/s and its centre moves with %.3g m/s only, not the %.3g m/s of its radius, %.3g m: "+
+			"units differ (lengths are metres), or it spins on the spot", turn, path, radius*turn, radius)
 	}
 	return nil
 }

@@ -48,7 +48,8 @@ func TestCoverage(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("worst error of mu_roll %.3f %%, mean square of error over standard error %.3v, %v of %d intervals hold the truth, %d accepted", 100*worst, square, held, coverageDraws, accepted)
+			t.Logf("worst error of mu_roll %.3f %%, mean square of error over standard error %.3v, %v of %d intervals hold the truth, %d accepted",
+				100*worst, square, held, coverageDraws, accepted)
 			sum, all := 0, 0
 			for name, n := range held { // 95 % of 200 are 190 ± 3.1
 				if sum, all = sum+n, all+of[name]; n < 181 || n > 199 {

@@ -7,9 +7,9 @@ import (
 	"hilrig/engine/plant/ball"
 )
 
-// The table that explains why moduli gave 3.42e-4 and trajectories 2.5e-4: a swing from 0.9 rad, true coefficient 2.5e-4, 2 s at 200 Hz with
-// noise on five markers, mean of two draws. Its numbers come from another program (NumPy, other places of the markers): slopes of moduli
-// are noise and agree to 20 %, projections and energies to 2 %.
+// The table that explains why moduli gave 3.42e-4 and trajectories 2.5e-4: a swing from 0.9 rad, true coefficient 2.5e-4, 2 s at 200 Hz
+// with noise on five markers, mean of two draws. Its numbers come from another program (NumPy, other places of the markers): slopes of
+// moduli are noise and agree to 20 %, projections and energies to 2 %.
 func TestWhyModuliAreBiased(t *testing.T) {
 	m := scipy(t, "tilted", 2)
 	for _, c := range []struct {
@@ -50,7 +50,8 @@ func TestWhyModuliAreBiased(t *testing.T) {
 			noise, slope, quadratic = noise+d.Noise/draws, slope+d.Linear/draws, quadratic+d.Quadratic/draws
 			proj, en = proj+a.Values[0].Value/draws, en+e.Values[0].Value/draws
 		}
-		t.Logf("window %d (order %d), %g mm: noise %.2g (%.2g), slope %.3g (%.3g), quadratic %.3g (%.3g), projection %.4g (%.4g), energy %.4g (%.4g)",
+		t.Logf("window %d (order %d), %g mm: noise %.2g (%.2g), slope %.3g (%.3g), quadratic %.3g (%.3g), projection %.4g (%.4g), energy "+
+			"%.4g (%.4g)",
 			c.frames, c.order, 1e3*c.noise, noise, c.moment, slope, c.slope, quadratic, c.quadratic, proj, c.projection, en, c.energy)
 		for _, v := range []struct {
 			what      string

@@ -155,19 +155,22 @@ func (r *Result) judge(c Spec) {
 	warn := func(format string, a ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, a...)) }
 	s := &r.Slip
 	if s.Lasting > lasting {
-		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.TopTime)
+		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s "+
+			"at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.TopTime)
 	}
 	s.Slips = s.Lasting > lasting || s.Residual > residual && !r.withinUncertainty(r.Solution)
 	switch {
 	case s.Residual <= residual:
 	case r.withinUncertainty(r.Solution):
-		text := fmt.Sprintf("the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m; numbers of the file, moved within their uncertainty, would take that away", s.Residual*r.Noise, s.Residual, r.Noise)
+		text := fmt.Sprintf("the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m; numbers of the file, moved within their "+
+			"uncertainty, would take that away", s.Residual*r.Noise, s.Residual, r.Noise)
 		if r.farthest != "" {
 			text += ", above all " + r.farthest
 		}
 		r.Reasons = append(r.Reasons, fit.Doubt(fit.AboveNoise, "%s: search them too, or measure them better", text))
 	default:
-		against(fit.AboveNoise, "rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
+		against(fit.AboveNoise, "rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: "+
+			"it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
 	}
 	if s.Assumed > 0 && s.Ratio > s.Assumed {
 		against(fit.Slip, "rolling asks for T/N = %.3f, sliding friction is sure up to %.3f: it may have slipped", s.Ratio, s.Assumed)

@@ -92,7 +92,8 @@ func weak(p *ball.Params, free []term, ms []motion, half float64) (Level, error)
 			if count < 5 || !directed {
 				continue
 			}
-			for _, axis := range [3]func(r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y }, func(v r3.Vec) float64 { return v.Z }} {
+			for _, axis := range [3]func(r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y },
+				func(v r3.Vec) float64 { return v.Z }} {
 				for k := range free {
 					x[k] = -axis(s.phi[k])
 				}

@@ -58,7 +58,8 @@ type Options struct {
 	Workers    int     `yaml:"-"` // 0: as many as there are cores
 }
 
-// Params are the parameters with bounds that exclude nothing sensible; vd is fixed, at 0, until it is given. Their values matter to a warm start only.
+// Params are the parameters with bounds that exclude nothing sensible; vd is fixed, at 0, until it is given. Their values matter to a warm
+// start only.
 func Params(rotary bool) []fit.Param {
 	p := func(name, unit, doc string, value, lo, hi float64) fit.Param {
 		if rotary {

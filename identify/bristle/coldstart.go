@@ -62,7 +62,8 @@ func (s *search) dissipates(rec *record.Record, f *rigid) error {
 			"the force has the wrong sign: inertia and friction come out negative (%.3g %s, %.3g %s)", f.mass, s.m.params[s.m.places[inertia]].Unit,
 			f.fc, s.m.unit[1])
 	}
-	return rec.Fail(0, "Is this the force of the drive on the axis, positive in the direction of positive position? A command that a compensation of friction is added to later is not.",
+	return rec.Fail(0, "Is this the force of the drive on the axis, positive in the direction of positive position? A command that a "+
+		"compensation of friction is added to later is not.",
 		"friction comes out negative (%.3g %s): under this force the contact would drive the axis", f.fc, s.m.unit[1])
 }
 
@@ -88,7 +89,8 @@ func (s *search) guess(ctx context.Context, fast *rigid) ([]theta, error) {
 		for _, share := range []float64{0.02, 0.06, 0.2, 0.6} {
 			for _, level := range []float64{fs, 0.6 * fc} { // weaker in motion, or stronger
 				t := s.m.start
-				for i, v := range map[int]float64{inertia: max(mass, 0), sigma0: fs / z, coulomb: fc, breakout: level, stribeck: share * vmax, offset: off} {
+				for i, v := range map[int]float64{inertia: max(mass, 0), sigma0: fs / z, coulomb: fc, breakout: level, stribeck: share * vmax,
+					offset: off} {
 					if s.m.isFree[i] {
 						t[i] = v
 					}

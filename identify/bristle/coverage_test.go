@@ -19,7 +19,8 @@ type tally struct {
 	cpu          float64 // s, one core
 }
 
-func (c *tally) draw(t *testing.T, b *bench, seed uint64, method func(context.Context, []*record.Record, []fit.Param, Options, fit.Watch) (*fit.Solution, error), known map[string]float64) {
+func (c *tally) draw(t *testing.T, b *bench, seed uint64,
+	method func(context.Context, []*record.Record, []fit.Param, Options, fit.Watch) (*fit.Solution, error), known map[string]float64) {
 	t.Helper()
 	s, err := method(context.Background(), []*record.Record{b.draw(seed)}, fixed(Params(false), known), Options{Workers: 1}, nil)
 	if err != nil {
@@ -54,7 +55,8 @@ func (c *tally) log(t *testing.T, draws int) {
 		bias[i] = math.Round(10*c.mean[i]/n) / 10
 		spread[i] = math.Round(10*math.Sqrt(math.Max(c.square[i]/n-c.mean[i]*c.mean[i]/n/n, 0))) / 10
 	}
-	t.Logf("%.1f %% of %d intervals hold, by parameter %v of %d; mean error %v, scatter %v standard errors; self-check passed %d times, doubted %d times; %.1f s each",
+	t.Logf("%.1f %% of %d intervals hold, by parameter %v of %d; mean error %v, scatter %v standard errors; self-check passed %d times, "+
+		"doubted %d times; %.1f s each",
 		100*c.share(), c.all, c.by, draws, bias, spread, c.checks, c.doubted, c.cpu/n)
 }
 

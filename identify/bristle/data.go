@@ -52,7 +52,8 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 		n := len(rec.Position)
 		switch {
 		case rec.Position == nil || rec.Force == nil:
-			return nil, rec.Fail(0, "Name the columns of position and force in data.columns.", "a bristle fit needs position and force, and the record lacks one")
+			return nil, rec.Fail(0, "Name the columns of position and force in data.columns.",
+				"a bristle fit needs position and force, and the record lacks one")
 		case len(rec.Force) != n:
 			return nil, rec.Fail(0, "", "%d positions but %d forces", n, len(rec.Force))
 		case !(rec.Dt > 0):
@@ -60,7 +61,8 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 		}
 		for k := range n {
 			if !numeric.AllFinite(rec.Position[k], rec.Force[k]) {
-				return nil, rec.Fail(0, "Cut the record there.", "sample %d: position %g, force %g: want finite numbers", k, rec.Position[k], rec.Force[k])
+				return nil, rec.Fail(0, "Cut the record there.", "sample %d: position %g, force %g: want finite numbers", k, rec.Position[k],
+					rec.Force[k])
 			}
 		}
 	}
@@ -83,10 +85,12 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 		d.reach = max(d.reach, slices.Max(y)-slices.Min(y))
 	}
 	if d.reach == 0 {
-		return nil, rec.Fail(0, "Drive the axis harder, until it slides to and fro.", "the position never changes: without motion there is no friction to be seen")
+		return nil, rec.Fail(0, "Drive the axis harder, until it slides to and fro.",
+			"the position never changes: without motion there is no friction to be seen")
 	}
 	if values := len(slices.Compact(slices.Sorted(slices.Values(d.y)))); values < minValues {
-		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.", "the position takes %d values in all: nothing can be told from that", values)
+		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.",
+			"the position takes %d values in all: nothing can be told from that", values)
 	}
 	d.maxForce = max(slices.Max(d.u), -slices.Min(d.u))
 	if lo := slices.Min(d.u); slices.Max(d.u) == lo {
@@ -108,7 +112,8 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 		d.noise = 1e-9 * d.reach
 	}
 	if d.reach < 20*d.noise {
-		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.", "the axis moves by %.3g in all and the position is uncertain by %.2g: nothing can be told from that", d.reach, d.noise)
+		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.",
+			"the axis moves by %.3g in all and the position is uncertain by %.2g: nothing can be told from that", d.reach, d.noise)
 	}
 	n := d.reversals()
 	if n < 2 {
@@ -216,7 +221,8 @@ func resolved(m *model, d *data, t *theta, s *fit.Solution) {
 	}
 	for _, name := range names {
 		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: []string{name}, Reason: "presliding is not represented: " + apart,
-			Advice: fmt.Sprintf("use a sensor with a count below %.2g %s, or fix the parameter: levels and inertia need it only roughly", reach/10, m.unit[0])})
+			Advice: fmt.Sprintf("use a sensor with a count below %.2g %s, or fix the parameter: levels and inertia need it only roughly", reach/10,
+				m.unit[0])})
 	}
 }
 
@@ -307,7 +313,8 @@ func (f *smoothed) checkBristle(rec *record.Record, d *data, m *model) error {
 	if share := 1 - f.variance()/(square-mean*mean); !m.presliding && m.isFree[sigma0] && share > belongs {
 		bend := math.Max(f.theta[coulomb], f.theta[breakout]) / f.theta[sigma0]
 		return rec.Fail(0, takeDryLaw+".",
-			noBristle+": the motion explains %.1f %% of the force, but the filter finds no bristle that gives way (the smoothed motion points to %.2g %s, and the position is known to %.2g %s)",
+			noBristle+": the motion explains %.1f %% of the force, but the filter finds no bristle that gives way (the smoothed motion points to "+
+				"%.2g %s, and the position is known to %.2g %s)",
 			100*share, bend, m.unit[0], math.Max(d.quantum, d.noise), m.unit[0])
 	}
 	return nil

@@ -47,7 +47,8 @@ func TestBristleWithinACount(t *testing.T) {
 		for _, c := range []struct {
 			reach float64
 			want  string // "": nothing
-		}{{0.9e-5, "no bristle in this record"}, {1.1e-5, "presliding is not represented"}, {2.9e-5, "presliding is not represented"}, {3.1e-5, ""}} {
+		}{{0.9e-5, "no bristle in this record"}, {1.1e-5, "presliding is not represented"}, {2.9e-5, "presliding is not represented"},
+			{3.1e-5, ""}} {
 			for _, higher := range []int{coulomb, breakout} { // a break-away level below sliding friction bends the bristle less
 				at := theta{sigma0: 1e6}
 				at[coulomb], at[breakout] = 0.05*c.reach*1e6, 0.05*c.reach*1e6

@@ -8,7 +8,8 @@ import (
 	"hilrig/identify/record"
 )
 
-// A damping of the bristles that fades with the speed: known, its values hold; taken for constant, sigma1 is far off; searched, vd is found.
+// A damping of the bristles that fades with the speed: known, its values hold; taken for constant, sigma1 is far off; searched, vd is
+// found.
 func TestFadingDamping(t *testing.T) {
 	b := named(t, "medium, fine encoder")
 	b.truth[sigma1], b.truth[fading] = 400, 0.004

@@ -76,7 +76,8 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 			return nil, said
 		}
 		return nil, recs[0].Fail(0, "Do force and motion belong together: the same times, the right columns, units and signs?",
-			"the filter cannot follow this motion from where the smoothed one points to (%s %.3g, Fc %.3g, sigma0 %.3g)", m.name(inertia), start.theta[inertia], start.theta[coulomb], start.theta[sigma0])
+			"the filter cannot follow this motion from where the smoothed one points to (%s %.3g, Fc %.3g, sigma0 %.3g)", m.name(inertia),
+			start.theta[inertia], start.theta[coulomb], start.theta[sigma0])
 	}
 	if err != nil {
 		return nil, err
@@ -383,7 +384,8 @@ func (k *tracker) undecided(chosen settled, all []settled, s *fit.Solution) {
 			}
 		}
 		if worst >= 0 {
-			k.doubt("the record hardly tells what the force does between its samples: with %v instead of %v %s would be %.4g instead of %.4g; say it in noise.hold, or record the force with less noise",
+			k.doubt("the record hardly tells what the force does between its samples: with %v instead of %v %s would be %.4g instead of %.4g; say "+
+				"it in noise.hold, or record the force with less noise",
 				a.hold.signal(), chosen.hold.signal(), k.m.name(worst), a.theta[worst], chosen.theta[worst])
 			return
 		}
@@ -475,7 +477,8 @@ func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved
 		}
 		if k.remainingRuns(k.f.mover.work) < 10*n {
 			k.divide(k.hold, was)
-			k.doubt("sub-steps half as long would move a parameter by %.2g standard errors, and the limit of the work is reached: the steps, not the data, set its value", shift)
+			k.doubt("sub-steps half as long would move a parameter by %.2g standard errors, and the limit of the work is reached: the steps, not "+
+				"the data, set its value", shift)
 			return halved, shift, nil
 		}
 		finer, err := k.search(ctx, t, 1e-3, 10)
@@ -521,7 +524,8 @@ func (k *tracker) widen(s *fit.Solution, t *theta, shareErr float64) {
 	// where all of it would move a parameter far, what the filter leaves out of its second order counts too
 	for j, i := range k.m.freeParams {
 		if by := math.Abs(d.AtVec(j) / step(t, i, 1)); by > maxCorrection && k.f.share < 1 {
-			k.doubt("the force sensor is so noisy (%.2g %s rms) that taking its error for a disturbance of the axis would move %s by %.0f %%: the filter corrects that to first order only; average the force, or record it with less noise",
+			k.doubt("the force sensor is so noisy (%.2g %s rms) that taking its error for a disturbance of the axis would move %s by %.0f %%: the "+
+				"filter corrects that to first order only; average the force, or record it with less noise",
 				math.Sqrt(k.f.noise.force*(1-k.f.share)), k.m.unit[1], k.m.name(i), 100*by)
 			break
 		}

@@ -28,8 +28,10 @@ func (l steady) At(tau, x, v float64) (force, dx, dv float64) { return float64(l
 func TestStepAgainstEngine(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
-		p := theta{math.Exp(r.NormFloat64()), 1e4 * math.Exp(2*r.NormFloat64()), 50 * r.Float64(), 3 * r.Float64(), 1, 1 + r.Float64(), 0.01 * math.Exp(r.NormFloat64()), r.NormFloat64()}
-		law := &friction.LuGre{Sigma0: p[sigma0], Sigma1: p[sigma1], Sigma2: p[sigma2], Fc: p[coulomb], Fs: p[breakout], Vs: p[stribeck], Offset: p[offset]}
+		p := theta{math.Exp(r.NormFloat64()), 1e4 * math.Exp(2*r.NormFloat64()), 50 * r.Float64(), 3 * r.Float64(), 1, 1 + r.Float64(),
+			0.01 * math.Exp(r.NormFloat64()), r.NormFloat64()}
+		law := &friction.LuGre{Sigma0: p[sigma0], Sigma1: p[sigma1], Sigma2: p[sigma2], Fc: p[coulomb], Fs: p[breakout], Vs: p[stribeck],
+			Offset: p[offset]}
 		mass, err := friction.NewMass(p[inertia], law, friction.Midpoint)
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +106,8 @@ func TestFilterIsGaussianLikelihood(t *testing.T) {
 	for k := range d.y {
 		d.y[k], d.u[k] = 3e-7*r.NormFloat64(), 1e-3*math.Sin(0.3*float64(k))
 	}
-	f := &filter{d: d, m: &model{}, noise: noise{1e-13, 1e-4}, share: 1, work: new(atomic.Int64), substeps: sub, s: make([]float64, n), u: make([]float64, (n-1)*sub)}
+	f := &filter{d: d, m: &model{}, noise: noise{1e-13, 1e-4}, share: 1, work: new(atomic.Int64), substeps: sub, s: make([]float64, n),
+		u: make([]float64, (n-1)*sub)}
 	Linear.substepMeans(d.u, nil, sub, f.u)
 	// the prior of the bristles would be the level
 	const level = 1e4
@@ -239,7 +242,8 @@ func accurate(t *testing.T, b *bench, limits theta, errs float64) {
 			rel := s.Params[i].Value/b.truth[i] - 1
 			t.Logf("%-7s %+.3f %%, %+.2f standard errors", names[i], 100*rel, z)
 			if math.Abs(z) > errs || math.Abs(rel) > limits[i] {
-				t.Errorf("%s = %.6g, truth %.6g: off by %.2f %%, limit %.1f %%, %.1f standard errors", names[i], s.Params[i].Value, b.truth[i], 100*rel, 100*limits[i], z)
+				t.Errorf("%s = %.6g, truth %.6g: off by %.2f %%, limit %.1f %%, %.1f standard errors", names[i], s.Params[i].Value, b.truth[i],
+					100*rel, 100*limits[i], z)
 			}
 		}
 		if in, lim := s.Extra["innovation"].(float64), s.Extra["innovation_limit"].(float64); math.Abs(in-1) > lim {
@@ -366,7 +370,8 @@ func TestPieces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts, err := method(context.Background(), []*record.Record{cut(0, n/2), cut(n/2+7, n/2+20), cut(n/2+30, n)}, Params(false), Options{}, nil)
+		parts, err := method(context.Background(), []*record.Record{cut(0, n/2), cut(n/2+7, n/2+20), cut(n/2+30, n)}, Params(false), Options{},
+			nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -382,14 +387,16 @@ func TestPieces(t *testing.T) {
 		}
 		for i, p := range parts.Params[:fading] {
 			if d := math.Abs(p.Value - all.Params[i].Value); d > 1.5**a.Estimates[i].Err(a.Residual.White) {
-				t.Errorf("%s: %s = %.5g in pieces, %.5g of the whole, %.1f standard errors", name, p.Name, p.Value, all.Params[i].Value, d / *a.Estimates[i].Err(a.Residual.White))
+				t.Errorf("%s: %s = %.5g in pieces, %.5g of the whole, %.1f standard errors", name, p.Name, p.Value, all.Params[i].Value,
+					d / *a.Estimates[i].Err(a.Residual.White))
 			}
 		}
 	}
 }
 
 // methods that fit all of LuGre.
-var methods = map[string]func(context.Context, []*record.Record, []fit.Param, Options, fit.Watch) (*fit.Solution, error){"lugre": Separable, "kalman": Kalman}
+var methods = map[string]func(context.Context, []*record.Record, []fit.Param, Options, fit.Watch) (*fit.Solution,
+	error){"lugre": Separable, "kalman": Kalman}
 
 // Any parameter may be fixed at its known value; the others are found around it. With all fixed the methods evaluate.
 func TestFixed(t *testing.T) {

@@ -52,7 +52,8 @@ func odd() map[string]*record.Record {
 	make_("sine in phase", sine(0.01, 3), sine(1, 3))
 	make_("noisy sine, noisy force", sum(sine(0.01, 3), white(1e-4)), sum(sine(-1, 3), white(0.3)))
 	make_("steps of force", sine(0.02, 0.7), func(k int, _ *rand.Rand) float64 { return float64(k/300%3 - 1) })
-	make_("chirp", func(k int, _ *rand.Rand) float64 { s := float64(k) / 1000; return 0.01 * math.Sin(20*s*s) }, func(k int, _ *rand.Rand) float64 { s := float64(k) / 1000; return math.Cos(20 * s * s) })
+	make_("chirp", func(k int, _ *rand.Rand) float64 { s := float64(k) / 1000; return 0.01 * math.Sin(20*s*s) },
+		func(k int, _ *rand.Rand) float64 { s := float64(k) / 1000; return math.Cos(20 * s * s) })
 	make_("large numbers", sine(3e4, 1), sine(-1e7, 1.1))
 	make_("small numbers", sine(3e-9, 1), sine(-1e-8, 1.1))
 

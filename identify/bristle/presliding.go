@@ -102,7 +102,8 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 
 	// without a level the bristles are a linear spring: does one that gives way explain more?
 	path, k := s.Extra["path"].(float64), s.Params[m.places[sigma0]].Value
-	s.Notes = append(s.Notes, fmt.Sprintf("The bristles were taken as a linear spring. The motion adds up to %.3g %s, which would bend them by %.3g %s: if that is more than a few per cent of the break-away force, give Fs as a fixed value.", path, m.unit[0], k*path, m.unit[1]))
+	s.Notes = append(s.Notes, fmt.Sprintf("The bristles were taken as a linear spring. The motion adds up to %.3g %s, which would bend them "+
+		"by %.3g %s: if that is more than a few per cent of the break-away force, give Fs as a fixed value.", path, m.unit[0], k*path, m.unit[1]))
 	for i, p := range s.Params {
 		inner[i].Value = p.Value
 	}
@@ -121,7 +122,8 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	}
 	m.presliding, o.Warm = true, true
 	if b, err := m.track(ctx, recs, o, watch); err == nil && b.Extra["deviance"].(float64) < s.Extra["deviance"].(float64)-bent {
-		s.Doubts = append(s.Doubts, fmt.Sprintf("the bristles do not act as the linear spring they were taken for: with a break-away force of about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[m.places[breakout]].Value, m.unit[1]))
+		s.Doubts = append(s.Doubts, fmt.Sprintf("the bristles do not act as the linear spring they were taken for: with a break-away force of "+
+			"about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[m.places[breakout]].Value, m.unit[1]))
 	}
 	return s, nil
 }

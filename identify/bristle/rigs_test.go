@@ -29,7 +29,8 @@ func (b *bench) draw(seed uint64) *record.Record {
 	const dt = 1e-3
 	t := b.truth
 	n := int(b.seconds/dt) + 1
-	axis := independent.Axis{M: t[inertia], Friction: independent.Friction{Sigma0: t[sigma0], Sigma1: t[sigma1], Sigma2: t[sigma2], Fc: t[coulomb], Fs: t[breakout], Vs: t[stribeck], Vd: t[fading]}}
+	axis := independent.Axis{M: t[inertia], Friction: independent.Friction{Sigma0: t[sigma0], Sigma1: t[sigma1], Sigma2: t[sigma2],
+		Fc: t[coulomb], Fs: t[breakout], Vs: t[stribeck], Vd: t[fading]}}
 	if t[offset] != 0 {
 		axis.Load = func(_, _, _ float64) float64 { return t[offset] }
 	}
@@ -73,16 +74,26 @@ var (
 
 func benches() []*bench {
 	return []*bench{
-		{name: "soft, fine encoder", truth: soft, amplitude: []float64{0.6, 0.4, 0.25, 0.12}, frequency: []float64{0.8, 2.1, 5.9, 19}, seconds: 5, count: 1.5e-6, sensor: 0.005},
-		{name: "medium, fine encoder", truth: medium, amplitude: []float64{1.3, 0.9, 0.6, 0.25}, frequency: []float64{0.6, 1.7, 4.3, 23}, seconds: 5, count: 6e-7, sensor: 0.01},
-		{name: "stiff, fine encoder", truth: stiff, amplitude: []float64{45, 30, 22, 10}, frequency: []float64{0.45, 1.3, 3.7, 31}, seconds: 5, count: 1.2e-6, sensor: 0.3},
-		{name: "medium, noisy force sensor", truth: medium, amplitude: []float64{1.3, 0.9, 0.6, 0.25}, frequency: []float64{0.6, 1.7, 4.3, 23}, seconds: 5, count: 1e-7, sensor: 0.1},
-		{name: "medium, disturbed", truth: medium, amplitude: []float64{1.3, 0.9, 0.6, 0.25}, frequency: []float64{0.6, 1.7, 4.3, 23}, seconds: 5, count: 1e-7, push: 0.1},
-		{name: "soft, white position noise", truth: soft, amplitude: []float64{0.6, 0.4, 0.25, 0.12}, frequency: []float64{0.8, 2.1, 5.9, 19}, seconds: 5, white: 5e-6, sensor: 0.01},
-		{name: "medium, servo, noisy force sensor", truth: medium, amplitude: []float64{0.01, 0.004, 0.001}, frequency: []float64{0.5, 1.7, 6}, seconds: 5, count: 1e-6, sensor: 0.05, servo: [2]float64{40, 100}},
-		{name: "medium, servo, disturbed", truth: medium, amplitude: []float64{0.01, 0.004, 0.001}, frequency: []float64{0.5, 1.7, 6}, seconds: 5, count: 1e-6, push: 0.05, servo: [2]float64{40, 100}},
-		{name: "stiff, servo, noisy force sensor", truth: stiff, amplitude: []float64{0.01, 0.004, 0.002}, frequency: []float64{0.5, 1.7, 6}, seconds: 5, count: 1e-6, sensor: 3, servo: [2]float64{40, 3000}},
-		{name: "soft, servo, coarse encoder", truth: soft, amplitude: []float64{0.01, 0.004, 0.001}, frequency: []float64{0.5, 1.7, 6}, seconds: 5, count: 1e-5, sensor: 0.01, servo: [2]float64{40, 20}},
+		{name: "soft, fine encoder", truth: soft, amplitude: []float64{0.6, 0.4, 0.25, 0.12}, frequency: []float64{0.8, 2.1, 5.9, 19},
+			seconds: 5, count: 1.5e-6, sensor: 0.005},
+		{name: "medium, fine encoder", truth: medium, amplitude: []float64{1.3, 0.9, 0.6, 0.25}, frequency: []float64{0.6, 1.7, 4.3, 23},
+			seconds: 5, count: 6e-7, sensor: 0.01},
+		{name: "stiff, fine encoder", truth: stiff, amplitude: []float64{45, 30, 22, 10}, frequency: []float64{0.45, 1.3, 3.7, 31}, seconds: 5,
+			count: 1.2e-6, sensor: 0.3},
+		{name: "medium, noisy force sensor", truth: medium, amplitude: []float64{1.3, 0.9, 0.6, 0.25}, frequency: []float64{0.6, 1.7, 4.3, 23},
+			seconds: 5, count: 1e-7, sensor: 0.1},
+		{name: "medium, disturbed", truth: medium, amplitude: []float64{1.3, 0.9, 0.6, 0.25}, frequency: []float64{0.6, 1.7, 4.3, 23},
+			seconds: 5, count: 1e-7, push: 0.1},
+		{name: "soft, white position noise", truth: soft, amplitude: []float64{0.6, 0.4, 0.25, 0.12}, frequency: []float64{0.8, 2.1, 5.9, 19},
+			seconds: 5, white: 5e-6, sensor: 0.01},
+		{name: "medium, servo, noisy force sensor", truth: medium, amplitude: []float64{0.01, 0.004, 0.001}, frequency: []float64{0.5, 1.7, 6},
+			seconds: 5, count: 1e-6, sensor: 0.05, servo: [2]float64{40, 100}},
+		{name: "medium, servo, disturbed", truth: medium, amplitude: []float64{0.01, 0.004, 0.001}, frequency: []float64{0.5, 1.7, 6},
+			seconds: 5, count: 1e-6, push: 0.05, servo: [2]float64{40, 100}},
+		{name: "stiff, servo, noisy force sensor", truth: stiff, amplitude: []float64{0.01, 0.004, 0.002}, frequency: []float64{0.5, 1.7, 6},
+			seconds: 5, count: 1e-6, sensor: 3, servo: [2]float64{40, 3000}},
+		{name: "soft, servo, coarse encoder", truth: soft, amplitude: []float64{0.01, 0.004, 0.001}, frequency: []float64{0.5, 1.7, 6},
+			seconds: 5, count: 1e-5, sensor: 0.01, servo: [2]float64{40, 20}},
 	}
 }
 

@@ -238,7 +238,8 @@ func Separable(ctx context.Context, recs []*record.Record, params []fit.Param, o
 // force is a solution that explains the force of a motion by the parameters t.
 func (m *model) force(d *data, mo *motion, t *theta) *fit.Solution {
 	s := &fit.Solution{
-		Residual: make([]float64, len(mo.rows)), Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h, Pieces: fit.PiecesOf(mo.rows, d.starts()),
+		Residual: make([]float64, len(mo.rows)), Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h,
+		Pieces:   fit.PiecesOf(mo.rows, d.starts()),
 		Measured: mo.at(mo.u), Input: mo.at(d.u), Velocity: mo.at(mo.v), Converged: true, Reason: "nothing was fitted", Notes: d.notes,
 	}
 	newProjector(mo, m).residuals(t, s.Residual)

@@ -137,7 +137,8 @@ func (f *c3dFile) extent(points, first, last, block int) error {
 	frames = f.beyondCounters(frames)
 	if f.frameSize() == 0 || frames == 0 {
 		f.frames = 0
-		return f.fail(0, "Was the recording closed properly when it was written?", "no frame in it: %d points, %d analog channels, %d frames", f.points, f.channels, frames)
+		return f.fail(0, "Was the recording closed properly when it was written?", "no frame in it: %d points, %d analog channels, %d frames",
+			f.points, f.channels, frames)
 	}
 	if block < 2 || f.start > len(f.data) {
 		return f.fail(0, "Copy it again.", "cut short: the frames begin at byte %d, the file has %d", f.start, len(f.data))
@@ -424,7 +425,8 @@ func (f *c3dFile) events() {
 	}
 	if from > 0 && within == 0 && without == len(f.Events) && without > 0 {
 		f.addFinding("events", record.Warning, "", float64(without), "events", "",
-			"the events are counted from the first frame of the file: counted from the start of the trial, %.6g s before it, none would lie in it", from)
+			"the events are counted from the first frame of the file: counted from the start of the trial, %.6g s before it, none would lie in it",
+			from)
 		for i := range f.Events {
 			f.Events[i].Time += from
 		}

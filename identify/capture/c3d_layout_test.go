@@ -103,7 +103,8 @@ func (s plainC3D) bytes() []byte {
 	first := or(s.first, 1)
 	head := make([]byte, 512)
 	head[0], head[1] = 2, 80
-	for n, x := range map[int]int{2: len(s.points), 3: or(s.headChannels, s.channels*s.perFrame), 4: first, 5: first + or(s.headFrames, s.frames) - 1, 9: 2 + blocks, 10: or(s.headPerFrame, s.perFrame)} {
+	for n, x := range map[int]int{2: len(s.points), 3: or(s.headChannels, s.channels*s.perFrame), 4: first,
+		5: first + or(s.headFrames, s.frames) - 1, 9: 2 + blocks, 10: or(s.headPerFrame, s.perFrame)} {
 		copy(head[2*(n-1):], u16(x))
 	}
 	copy(head[12:], f32(-1))
@@ -133,22 +134,34 @@ func TestC3DLayouts(t *testing.T) {
 		rate     float64
 		kind     string // of a finding
 	}{
-		"sound":                         {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, analogRate: 400}, 1, 3, 400, ""},
-		"samples as channels":           {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, headPerFrame: 1, headChannels: 12, analogRate: 400}, 1, 3, 400, "header"},
-		"channels as samples":           {plainC3D{frames: 50, points: one, channels: 12, perFrame: 1, headPerFrame: 4, headChannels: 12, analogRate: 100}, 1, 12, 100, "header"},
-		"no samples in the header":      {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, headPerFrame: 0xffff, headChannels: 0xffff, analogRate: 400}, 1, 3, 400, "header"},
-		"wrong in both":                 {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, headPerFrame: 2, headChannels: 10, analogRate: 400}, 1, 3, 400, "header"},
-		"the header is right":           {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, usedChannels: 6, analogRate: 400}, 1, 3, 400, "header"},
-		"turned over":                   {plainC3D{frames: 70000, points: one}, 1, 0, 0, "header"},
-		"turned over, with a trial":     {plainC3D{frames: 70000, points: one, trial: [2]int{1, 70000}}, 1, 0, 0, "header"},
-		"turned over, more behind":      {plainC3D{frames: 70000, points: one, trial: [2]int{1, 70000}, junk: 5000}, 1, 0, 0, "header"},
-		"turned over, LONG_FRAMES":      {plainC3D{frames: 70000, points: one, longFrames: 70000, junk: 5000}, 1, 0, 0, "header"},
-		"turned over twice":             {plainC3D{frames: 140000, points: one, trial: [2]int{1, 140000}, junk: 2000}, 1, 0, 0, "header"},
-		"a later part":                  {plainC3D{frames: 70000, points: one, first: 300, trial: [2]int{300, 70299}, junk: 700}, 1, 0, 0, "header"},
-		"angles":                        {plainC3D{frames: 5, points: []string{"p", "Knee"}, texts: map[string][]string{"ANGLES": {"Knee"}}}, 1, 3, 100, "quantities"},
-		"of a subject":                  {plainC3D{frames: 5, points: []string{"Ann:p", "Ann:Knee"}, texts: map[string][]string{"FORCES": {"Knee"}}}, 1, 3, 100, "quantities"},
-		"a list by TYPE_GROUPS":         {plainC3D{frames: 5, points: []string{"p", "Flow"}, texts: map[string][]string{"TYPE_GROUPS": {"ANGLES", "ANGLE_UNITS", "FLOWS", "FLOW_UNITS"}, "FLOWS": {"Flow"}, "FLOW_UNITS": {"l/s"}}}, 1, 3, 100, "quantities"},
-		"places of a model are markers": {plainC3D{frames: 5, points: []string{"p", "Hip"}, texts: map[string][]string{"TYPE_GROUPS": {"MODELED_MARKERS", "MODELED_MARKER_UNITS"}, "MODELED_MARKERS": {"Hip"}, "MODELED_MARKER_UNITS": {"mm"}}}, 2, 0, 0, ""},
+		"sound": {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, analogRate: 400}, 1, 3, 400, ""},
+		"samples as channels": {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, headPerFrame: 1, headChannels: 12,
+			analogRate: 400}, 1, 3, 400, "header"},
+		"channels as samples": {plainC3D{frames: 50, points: one, channels: 12, perFrame: 1, headPerFrame: 4, headChannels: 12,
+			analogRate: 100}, 1, 12, 100, "header"},
+		"no samples in the header": {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, headPerFrame: 0xffff, headChannels: 0xffff,
+			analogRate: 400}, 1, 3, 400, "header"},
+		"wrong in both": {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, headPerFrame: 2, headChannels: 10,
+			analogRate: 400}, 1, 3, 400, "header"},
+		"the header is right": {plainC3D{frames: 50, points: one, channels: 3, perFrame: 4, usedChannels: 6, analogRate: 400}, 1, 3,
+			400, "header"},
+		"turned over":               {plainC3D{frames: 70000, points: one}, 1, 0, 0, "header"},
+		"turned over, with a trial": {plainC3D{frames: 70000, points: one, trial: [2]int{1, 70000}}, 1, 0, 0, "header"},
+		"turned over, more behind":  {plainC3D{frames: 70000, points: one, trial: [2]int{1, 70000}, junk: 5000}, 1, 0, 0, "header"},
+		"turned over, LONG_FRAMES":  {plainC3D{frames: 70000, points: one, longFrames: 70000, junk: 5000}, 1, 0, 0, "header"},
+		"turned over twice":         {plainC3D{frames: 140000, points: one, trial: [2]int{1, 140000}, junk: 2000}, 1, 0, 0, "header"},
+		"a later part": {plainC3D{frames: 70000, points: one, first: 300, trial: [2]int{300, 70299}, junk: 700}, 1, 0, 0,
+			"header"},
+		"angles": {plainC3D{frames: 5, points: []string{"p", "Knee"}, texts: map[string][]string{"ANGLES": {"Knee"}}}, 1,
+			3, 100, "quantities"},
+		"of a subject": {plainC3D{frames: 5, points: []string{"Ann:p", "Ann:Knee"},
+			texts: map[string][]string{"FORCES": {"Knee"}}}, 1, 3, 100, "quantities"},
+		"a list by TYPE_GROUPS": {plainC3D{frames: 5, points: []string{"p", "Flow"},
+			texts: map[string][]string{"TYPE_GROUPS": {"ANGLES", "ANGLE_UNITS", "FLOWS", "FLOW_UNITS"}, "FLOWS": {"Flow"}, "FLOW_UNITS": {"l/s"}}},
+			1, 3, 100, "quantities"},
+		"places of a model are markers": {plainC3D{frames: 5, points: []string{"p", "Hip"},
+			texts: map[string][]string{"TYPE_GROUPS": {"MODELED_MARKERS", "MODELED_MARKER_UNITS"}, "MODELED_MARKERS": {"Hip"},
+				"MODELED_MARKER_UNITS": {"mm"}}}, 2, 0, 0, ""},
 	} {
 		got, err := Decode(name, c.spec.bytes(), Options{})
 		if err != nil {
@@ -156,7 +169,8 @@ func TestC3DLayouts(t *testing.T) {
 			continue
 		}
 		if len(got.Time) != c.spec.frames || len(got.Markers) != c.markers || len(got.Analog) != c.channels {
-			t.Errorf("%s: %d frames, %d markers, %d channels, want %d, %d, %d: %+v", name, len(got.Time), len(got.Markers), len(got.Analog), c.spec.frames, c.markers, c.channels, got.Findings)
+			t.Errorf("%s: %d frames, %d markers, %d channels, want %d, %d, %d: %+v", name, len(got.Time), len(got.Markers), len(got.Analog),
+				c.spec.frames, c.markers, c.channels, got.Findings)
 			continue
 		}
 		if last := got.Markers[0].Path[c.spec.frames-1]; math.Abs(last.X-1e-3*float64(c.spec.frames)) > 1e-9*float64(c.spec.frames) {

@@ -131,7 +131,8 @@ func TestC3DQuantities(t *testing.T) {
 	for j, want := range []struct {
 		name, unit string
 		point, of  int
-	}{{"side.x", "deg", 1, 0}, {"side.y", "deg", 1, 1}, {"side.z", "deg", 1, 2}, {"front.x", "kW", 2, 0}, {"front.y", "kW", 2, 1}, {"front.z", "kW", 2, 2}} {
+	}{{"side.x", "deg", 1, 0}, {"side.y", "deg", 1, 1}, {"side.z", "deg", 1, 2}, {"front.x", "kW", 2, 0}, {"front.y", "kW", 2, 1},
+		{"front.z", "kW", 2, 2}} {
 		a := c.Analog[2+j]
 		if a.Name != want.name || a.Unit != want.unit || a.Rate != 200 || len(a.Samples) != 10 {
 			t.Errorf("%+v", a)

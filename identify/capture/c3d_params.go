@@ -137,7 +137,8 @@ func (f *c3dFile) parameters() error {
 	}
 	var known bool
 	if f.proc, known = processors[f.data[at+3]]; !known {
-		return f.fail(0, "Export it again from the program that recorded it.", "was written by a processor of the unknown kind %d, want 84 (Intel), 85 (DEC) or 86 (SGI/MIPS)", f.data[at+3])
+		return f.fail(0, "Export it again from the program that recorded it.", "was written by a processor of the unknown kind %d, want 84 "+
+			"(Intel), 85 (DEC) or 86 (SGI/MIPS)", f.data[at+3])
 	}
 	f.params = map[string]*c3dParam{}
 	groups := map[int8]string{}
@@ -204,7 +205,8 @@ func lengthOf(b []byte) int {
 }
 
 func (f *c3dFile) cutParameters() error {
-	return f.fail(0, "Copy it again, or export it again from the program that recorded it.", "the section of parameters is damaged or cut short")
+	return f.fail(0, "Copy it again, or export it again from the program that recorded it.",
+		"the section of parameters is damaged or cut short")
 }
 
 // parameter reads one parameter behind its name.

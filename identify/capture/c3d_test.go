@@ -56,7 +56,8 @@ func writeC3D(t testing.TB, specs ...c3dSpec) [][]byte {
 
 // rolling is a ball with three markers on a table, in mm; the second one is hidden in the frames 4 to 6.
 func rolling(frames int) c3dSpec {
-	s := c3dSpec{Processor: "intel", Scale: 0.05, Rate: 200, Units: "mm", Names: []string{"top", "side", "front"}, First: 1, ParamsAt: 2, Repeat: 1,
+	s := c3dSpec{Processor: "intel", Scale: 0.05, Rate: 200, Units: "mm", Names: []string{"top", "side", "front"}, First: 1, ParamsAt: 2,
+		Repeat:  1,
 		Samples: 4, AScale: []float64{0.5, -0.25}, AOffset: []int{2048, -3}, GenScale: 2}
 	for k := range frames {
 		a := 0.02 * float64(k)
@@ -170,7 +171,8 @@ func TestC3DLongRecordings(t *testing.T) {
 		{"wrapped", 70000, 1}, {"wrapped", 65536, 1}, {"wrapped", 140000, 1}, {"wrapped", 62000, 5000}, {"int", 70000, 1}}
 	var specs []c3dSpec
 	for _, c := range cases {
-		specs = append(specs, c3dSpec{Processor: "intel", Scale: 0.1, Rate: 1000, Units: "m", Names: []string{"p"}, First: c.first, Frames: c.how, ParamsAt: 2,
+		specs = append(specs, c3dSpec{Processor: "intel", Scale: 0.1, Rate: 1000, Units: "m", Names: []string{"p"}, First: c.first,
+			Frames: c.how, ParamsAt: 2,
 			AScale: []float64{}, AOffset: []int{}, Points: [][]*[3]float64{{{1, 2, 4}}}, Repeat: c.n})
 	}
 	for i, data := range writeC3D(t, specs...) {
@@ -237,7 +239,8 @@ func TestC3DBadFiles(t *testing.T) {
 	if !said(c, "unit") || math.Abs(c.Markers[0].Path[0].Y+0.02) > 1e-5 {
 		t.Errorf("no unit: %v, %v", c.Markers[0].Path[0], c.Findings)
 	}
-	if c, err := Decode("asked", other[1], Options{Unit: "m", Rate: 100}); err != nil || math.Abs(c.Markers[0].Path[0].Y+20) > 0.05 || c.Rate != 100 || !said(c, "unit") || !said(c, "rate") {
+	if c, err := Decode("asked", other[1], Options{Unit: "m", Rate: 100}); err != nil || math.Abs(c.Markers[0].Path[0].Y+20) > 0.05 ||
+		c.Rate != 100 || !said(c, "unit") || !said(c, "rate") {
 		t.Errorf("%v", err)
 	}
 }
@@ -259,9 +262,12 @@ func TestC3DPublishedSamples(t *testing.T) {
 		frames int
 		tol    float64 // m, the step of the integers
 	}{
-		{[]string{"sample_01/Eb015pi.c3d", "sample_01/Eb015pr.c3d", "sample_01/Eb015si.c3d", "sample_01/Eb015sr.c3d", "sample_01/Eb015vi.c3d", "sample_01/Eb015vr.c3d"}, 450, 0.084e-3},
-		{[]string{"sample_02/pc_int.c3d", "sample_02/pc_real.c3d", "sample_02/sgi_int.c3d", "sample_02/sgi_real.c3d", "sample_02/dec_int.c3d", "sample_02/dec_real.c3d"}, 89, 0.49e-3},
-		{[]string{"sample_08/EB015PI.c3d", "sample_08/TESTAPI.c3d", "sample_08/TESTBPI.c3d", "sample_08/TESTCPI.c3d", "sample_08/TESTDPI.c3d"}, 450, 0},
+		{[]string{"sample_01/Eb015pi.c3d", "sample_01/Eb015pr.c3d", "sample_01/Eb015si.c3d", "sample_01/Eb015sr.c3d", "sample_01/Eb015vi.c3d",
+			"sample_01/Eb015vr.c3d"}, 450, 0.084e-3},
+		{[]string{"sample_02/pc_int.c3d", "sample_02/pc_real.c3d", "sample_02/sgi_int.c3d", "sample_02/sgi_real.c3d", "sample_02/dec_int.c3d",
+			"sample_02/dec_real.c3d"}, 89, 0.49e-3},
+		{[]string{"sample_08/EB015PI.c3d", "sample_08/TESTAPI.c3d", "sample_08/TESTBPI.c3d", "sample_08/TESTCPI.c3d", "sample_08/TESTDPI.c3d"},
+			450, 0},
 	} {
 		var first *Capture
 		for _, file := range set.files {

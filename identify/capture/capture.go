@@ -130,7 +130,8 @@ func (m *Marker) add(p r3.Vec, seen bool) {
 
 // addFinding adds a finding about a marker, body or channel.
 func (c *Capture) addFinding(kind string, s record.Severity, name string, value float64, unit, advice, format string, args ...any) {
-	c.Findings = append(c.Findings, record.Finding{Kind: kind, Severity: s, Channel: name, Pieces: 1, Value: value, Unit: unit, Advice: advice, Text: fmt.Sprintf(format, args...)})
+	c.Findings = append(c.Findings, record.Finding{Kind: kind, Severity: s, Channel: name, Pieces: 1, Value: value, Unit: unit,
+		Advice: advice, Text: fmt.Sprintf(format, args...)})
 }
 
 // fail makes an error about this file.

@@ -129,7 +129,8 @@ var factors = []struct {
 	factor float64
 	is     string
 }{
-	{1e-3, "mm"}, {1e-2, "cm"}, {1e-6, "µm"}, {0.0254, "inches"}, {1e3, "m read as mm"}, {1e2, "m read as cm"}, {10, "cm read as mm"}, {0.1, "mm read as cm"},
+	{1e-3, "mm"}, {1e-2, "cm"}, {1e-6, "µm"}, {0.0254, "inches"}, {1e3, "m read as mm"}, {1e2, "m read as cm"}, {10, "cm read as mm"},
+	{0.1, "mm read as cm"},
 }
 
 // What a laboratory moves and measures: bodies of more than 5 m or less than 1 mm, and paths over more than 200 m, are mistakes.
@@ -156,11 +157,13 @@ func (k *checker) absurd(groups []Group) {
 	switch {
 	case !ok:
 	case body > largestBody:
-		k.units(record.Warning, body, "the markers of a body are up to %.4g m apart", func(f float64) bool { return body*f <= 0.5 && body*f >= smallestBody })
+		k.units(record.Warning, body, "the markers of a body are up to %.4g m apart",
+			func(f float64) bool { return body*f <= 0.5 && body*f >= smallestBody })
 	case field > largestField:
 		k.units(record.Warning, field, "the recording is %.4g m across", func(f float64) bool { return field*f <= 20 && field*f >= 0.01 })
 	case body > 0 && body < smallestBody:
-		k.units(record.Warning, body, "the markers of a body are at most %.4g m apart", func(f float64) bool { return body*f >= 5e-3 && body*f < largestBody })
+		k.units(record.Warning, body, "the markers of a body are at most %.4g m apart",
+			func(f float64) bool { return body*f >= 5e-3 && body*f < largestBody })
 	}
 }
 
@@ -226,13 +229,15 @@ func (k *checker) set(set []Place) {
 			continue
 		}
 		k.addFinding("missing-marker", record.Fatal, p.Name, 0, "",
-			spelling.Hint(p.Name, names, "Markers here: "+strings.Join(names[:min(len(names), 20)], ", ")+"."), "the body has a marker %s, the recording has not", p.Name)
+			spelling.Hint(p.Name, names, "Markers here: "+strings.Join(names[:min(len(names), 20)], ", ")+"."),
+			"the body has a marker %s, the recording has not", p.Name)
 	}
 	if len(at) < 2 {
 		return
 	}
 	if ratio := k.scaleOf(at, of); math.Abs(ratio-1) > 0.5 {
-		k.units(record.Fatal, ratio, "distances on the body are %.4g times those that are known", func(f float64) bool { return math.Abs(ratio*f-1) < 0.1 })
+		k.units(record.Fatal, ratio, "distances on the body are %.4g times those that are known",
+			func(f float64) bool { return math.Abs(ratio*f-1) < 0.1 })
 	} else if math.Abs(ratio-1) > 0.02 {
 		k.addFinding("scale", record.Warning, "", ratio, "1", "Measure a wand of known length: the calibration may be off.",
 			"distances on the body are %.4g times those that are known", ratio)

@@ -14,7 +14,8 @@ import (
 
 // ballSet are five markers on a ball of radius 35 mm, in its own axes, not in one plane.
 var ballSet = []Place{
-	{"b1", r3.Vec{X: 0.035}}, {"b2", r3.Vec{Y: 0.035}}, {"b3", r3.Vec{Z: 0.035}}, {"b4", r3.Vec{X: -0.021, Y: -0.028}}, {"b5", r3.Vec{X: 0.021, Z: -0.028}},
+	{"b1", r3.Vec{X: 0.035}}, {"b2", r3.Vec{Y: 0.035}}, {"b3", r3.Vec{Z: 0.035}}, {"b4", r3.Vec{X: -0.021, Y: -0.028}},
+	{"b5", r3.Vec{X: 0.021, Z: -0.028}},
 }
 
 // rollingBall is that ball on its way along x, turning about two axes, seen with noise (m, standard deviation) among two markers of the
@@ -92,7 +93,8 @@ func TestGroupsOfTwoBodies(t *testing.T) {
 		one.Markers = append(one.Markers, m)
 	}
 	groups := Groups(one)
-	if len(groups) != 3 || len(groups[0].Markers) != 5 || len(groups[1].Markers) != 4 || groups[1].Markers[0] != 7 || len(groups[2].Markers) != 3 {
+	if len(groups) != 3 || len(groups[0].Markers) != 5 || len(groups[1].Markers) != 4 || groups[1].Markers[0] != 7 ||
+		len(groups[2].Markers) != 3 {
 		t.Fatalf("%+v", groups)
 	}
 	if groups[0].Travel == 0 || groups[1].Travel == 0 || groups[2].Travel != 0 {
@@ -204,7 +206,8 @@ func TestWriteAndReadBack(t *testing.T) {
 		c.Frame[k], c.Time[k] = 3*k-7, c.Time[k]*math.Pi+1e5
 		q := quat.Number(r3.NewRotation(10*rng.Float64(), r3.Vec{X: rng.Float64(), Y: rng.Float64() - 0.5, Z: 0.1}))
 		q = quat.Scale(1/quat.Abs(q), q)
-		full.Position, full.Rotation, full.Visible = append(full.Position, r3.Vec{X: rng.NormFloat64() * 1e-300, Y: 0, Z: 1.0 / 3}), append(full.Rotation, q), append(full.Visible, true)
+		full.Position, full.Rotation, full.Visible = append(full.Position, r3.Vec{X: rng.NormFloat64() * 1e-300, Y: 0, Z: 1.0 / 3}),
+			append(full.Rotation, q), append(full.Visible, true)
 		turning.Rotation, turning.Visible = append(turning.Rotation, q), append(turning.Visible, true)
 	}
 	full.Visible[7], full.Position[7], full.Rotation[7] = false, nowhere, noTurning
@@ -217,7 +220,8 @@ func TestWriteAndReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := decode(t, []byte(text.String()))
-	if got.Rate != c.Rate || len(got.Markers) != len(c.Markers) || len(got.Bodies) != 2 || len(got.Analog) != 0 || len(got.Findings) != 0 || got.Unit != "m" {
+	if got.Rate != c.Rate || len(got.Markers) != len(c.Markers) || len(got.Bodies) != 2 || len(got.Analog) != 0 || len(got.Findings) != 0 ||
+		got.Unit != "m" {
 		t.Fatalf("%g Hz, %d markers, %d bodies, %v", got.Rate, len(got.Markers), len(got.Bodies), got.Findings)
 	}
 	bits := math.Float64bits

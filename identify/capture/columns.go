@@ -98,7 +98,8 @@ func (c *Capture) lines(r *rows, p *columns, stop func([]string) bool) (k *clock
 		case p.emptyLines && len(cells) == 2:
 			cells = append(cells, make([]string, max(width-2, 0))...)
 		case len(cells) < width:
-			return nil, nil, c.fail(r.line, "If it is the last line, the file was cut short: remove the line, or export the file again.", "%d cells, the header has %d columns", len(cells), width)
+			return nil, nil, c.fail(r.line, "If it is the last line, the file was cut short: remove the line, or export the file again.",
+				"%d cells, the header has %d columns", len(cells), width)
 		}
 		if left -= width; left < 0 {
 			return nil, nil, c.fail(r.line, "Cut the recording.", "more than %d numbers", maxPoints)
@@ -238,7 +239,8 @@ func (p *columns) doubts(c *Capture) error {
 			"%d points have some of their numbers only and are taken as not seen", p.partial)
 	}
 	if p.badNorm > 0 {
-		return c.fail(0, "Are the four columns those of one rotation, and none of them a velocity or an angle?", "%d of %d quaternions are not of length one, by more than 1 %%", p.badNorm, p.scaled)
+		return c.fail(0, "Are the four columns those of one rotation, and none of them a velocity or an angle?",
+			"%d of %d quaternions are not of length one, by more than 1 %%", p.badNorm, p.scaled)
 	}
 	return nil
 }
@@ -256,7 +258,8 @@ func (c *Capture) unrepeat(repeated []int, lines []int) error {
 		}
 		for j := range c.Bodies {
 			b := &c.Bodies[j]
-			if b.Visible[k] != b.Visible[k-1] || b.Visible[k] && (b.Rotation[k] != b.Rotation[k-1] || b.Position != nil && b.Position[k] != b.Position[k-1]) {
+			if b.Visible[k] != b.Visible[k-1] || b.Visible[k] &&
+				(b.Rotation[k] != b.Rotation[k-1] || b.Position != nil && b.Position[k] != b.Position[k-1]) {
 				return c.repeatError(lines[k], b.Name)
 			}
 			b.Rotation, b.Visible = slices.Delete(b.Rotation, k, k+1), slices.Delete(b.Visible, k, k+1)
@@ -276,7 +279,8 @@ func (c *Capture) unrepeat(repeated []int, lines []int) error {
 }
 
 func (c *Capture) repeatError(line int, name string) error {
-	return c.fail(line, "Which of the two is right? Remove the other line.", "the frame of the line before once more, with other numbers for %s", name)
+	return c.fail(line, "Which of the two is right? Remove the other line.", "the frame of the line before once more, with other "+
+		"numbers for %s", name)
 }
 
 // settleLines settles the clock of a table, leaves repeated lines out, and dates the signals, which have a sample a frame.

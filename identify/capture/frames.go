@@ -38,9 +38,11 @@ func (c *Capture) setTimes(k *clock, rate float64, o Options) (repeated []int, e
 		case hasTime && math.IsNaN(k.time[i]):
 			return nil, c.fail(k.line[i], "Remove the line, or export the file again.", "the time is missing")
 		case i > 0 && hasFrame && k.frame[i] < k.frame[i-1]:
-			return nil, c.fail(k.line[i], "Are two recordings in one file? Cut it in two.", "frame %.0f follows frame %.0f", k.frame[i], k.frame[i-1])
+			return nil, c.fail(k.line[i], "Are two recordings in one file? Cut it in two.", "frame %.0f follows frame %.0f", k.frame[i],
+				k.frame[i-1])
 		case i > 0 && !hasFrame && hasTime && k.time[i] < k.time[i-1]:
-			return nil, c.fail(k.line[i], "Are two recordings in one file? Cut it in two.", "the time goes back from %g to %g s", k.time[i-1], k.time[i])
+			return nil, c.fail(k.line[i], "Are two recordings in one file? Cut it in two.", "the time goes back from %g to %g s", k.time[i-1],
+				k.time[i])
 		case i > 0 && (hasFrame && k.frame[i] == k.frame[i-1] || !hasFrame && hasTime && k.time[i] == k.time[i-1]):
 			repeated = append(repeated, i)
 		}
@@ -81,7 +83,8 @@ func (c *Capture) setTimes(k *clock, rate float64, o Options) (repeated []int, e
 	}
 	for i := 1; i < n; i++ {
 		if !(c.Time[i] > c.Time[i-1]) {
-			return nil, c.fail(k.line[i], "Give the rate with --rate, so that the numbers of the frames count.", "frame %d comes %g s after the frame before", c.Frame[i], c.Time[i]-c.Time[i-1])
+			return nil, c.fail(k.line[i], "Give the rate with --rate, so that the numbers of the frames count.",
+				"frame %d comes %g s after the frame before", c.Frame[i], c.Time[i]-c.Time[i-1])
 		}
 	}
 	return repeated, nil

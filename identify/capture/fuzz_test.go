@@ -11,7 +11,8 @@ import (
 // Whatever stands in a file, reading it ends, and what it gives holds the promises of the package.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{nexus, trc, motive, "time,ball.x,ball.y,ball.z,ball.qw,ball.qx,ball.qy,ball.qz\n0,1,2,3,0.5,-0.5,0.5,0.5\n0.01,1,2,3,1,0,0,0\n",
-		"# made by hand\nframe;t [ms];a.x [mm];a.y [mm];a.z [mm];f\n1;0;1,5;2;3;4\n3;20;1;2;;5\n", "Objects\n250\n,,box:box\nFrame,Sub Frame,RX,RY,RZ,RW,TX,TY,TZ\n,,,,,,mm,mm,mm\n1,0,1,0,0,0,10,20,30\n"} {
+		"# made by hand\nframe;t [ms];a.x [mm];a.y [mm];a.z [mm];f\n1;0;1,5;2;3;4\n3;20;1;2;;5\n",
+		"Objects\n250\n,,box:box\nFrame,Sub Frame,RX,RY,RZ,RW,TX,TY,TZ\n,,,,,,mm,mm,mm\n1,0,1,0,0,0,10,20,30\n"} {
 		f.Add([]byte(text))
 		f.Add([]byte(text[:len(text)*2/3]))
 	}

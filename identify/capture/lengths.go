@@ -13,8 +13,10 @@ var lengthNames = []string{"m", "mm", "cm", "dm", "um", "µm", "km", "in", "ft"}
 var lengths = map[string]float64{"m": 1, "mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "um": 1e-6, "µm": 1e-6, "km": 1e3, "in": 0.0254, "ft": 0.3048}
 
 // lengthWords are other spellings.
-var lengthWords = map[string]string{"mete": "m", "meters": "m", "meter": "m", "metres": "m", "metre": "m", "millimeters": "mm", "millimeter": "mm", "millimetres": "mm",
-	"millimetre": "mm", "centimeters": "cm", "centimeter": "cm", "centimetres": "cm", "centimetre": "cm", "inches": "in", "inch": "in", "feet": "ft", "foot": "ft", "μm": "µm", "microns": "µm"}
+var lengthWords = map[string]string{"mete": "m", "meters": "m", "meter": "m", "metres": "m", "metre": "m", "millimeters": "mm",
+	"millimeter": "mm", "millimetres": "mm",
+	"millimetre": "mm", "centimeters": "cm", "centimeter": "cm", "centimetres": "cm", "centimetre": "cm", "inches": "in", "inch": "in",
+	"feet": "ft", "foot": "ft", "μm": "µm", "microns": "µm"}
 
 // plainLength finds the usual spelling of a unit of length.
 func plainLength(text string) (unit string, ok bool) {

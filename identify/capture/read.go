@@ -77,7 +77,8 @@ func Decode(name string, data []byte, o Options) (*Capture, error) {
 		return nil, c.fail(0, "Cut the recording.", "more than %d bytes", largestFile)
 	}
 	if _, ok := lengths[o.Unit]; o.Unit != "" && !ok {
-		return nil, c.fail(0, spelling.Hint(o.Unit, lengthNames, "Known: "+strings.Join(lengthNames, ", ")+"."), "%q is no unit of length", o.Unit)
+		return nil, c.fail(0, spelling.Hint(o.Unit, lengthNames, "Known: "+strings.Join(lengthNames, ", ")+"."), "%q is no unit of length",
+			o.Unit)
 	}
 	if !usable(o.Rate) || o.Rate < 0 {
 		return nil, c.fail(0, "Such as 200.", "a rate of %g Hz", o.Rate)
@@ -135,12 +136,14 @@ func Detect(data []byte) Format {
 
 // unknown says what else a file is.
 func (c *Capture) unknown(data []byte) error {
-	const hint = "Read are C3D, TRC, CSV of Vicon and Motive, and tables with columns such as time, ball.x, ball.y, ball.z, ball.qw; docs/motion-capture.md has the formats."
+	const hint = "Read are C3D, TRC, CSV of Vicon and Motive, and tables with columns such as time, ball.x, ball.y, ball.z, ball.qw; " +
+		"docs/motion-capture.md has the formats."
 	switch {
 	case len(data) == 0:
 		return c.fail(0, "Was it closed properly when it was written?", "empty file")
 	case strings.EqualFold(filepath.Ext(c.File), ".c3d"):
-		return c.fail(0, "Export it again from the program that recorded it.", "is not a C3D file: the second byte is not %d, or it is shorter than its header of 512 bytes", c3dKey)
+		return c.fail(0, "Export it again from the program that recorded it.", "is not a C3D file: the second byte is not %d, or it is shorter "+
+			"than its header of 512 bytes", c3dKey)
 	}
 	if what, hint := record.Unread(data[:min(len(data), 1<<14)]); what != "" {
 		return c.fail(0, hint, "%s", what)

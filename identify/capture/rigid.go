@@ -57,7 +57,8 @@ func Groups(c *Capture) []Group {
 		g := Group{Markers: []int{first.markers[0], first.markers[1]}, Size: first.length, Scatter: first.spread}
 		most := likeFirst*first.spread + least
 		for k := range c.Markers {
-			if taken[k] || slices.Contains(g.Markers, k) || slices.ContainsFunc(g.Markers, func(m int) bool { p := pair(m, k); return p == nil || p.spread > most }) {
+			if taken[k] || slices.Contains(g.Markers, k) || slices.ContainsFunc(g.Markers,
+				func(m int) bool { p := pair(m, k); return p == nil || p.spread > most }) {
 				continue
 			}
 			for _, m := range g.Markers {
@@ -129,7 +130,8 @@ func Extent(markers []Marker) (lo, hi r3.Vec, ok bool) {
 	for i := range markers {
 		for k, p := range markers[i].Path {
 			if markers[i].Visible[k] {
-				lo, hi, ok = r3.Vec{X: min(lo.X, p.X), Y: min(lo.Y, p.Y), Z: min(lo.Z, p.Z)}, r3.Vec{X: max(hi.X, p.X), Y: max(hi.Y, p.Y), Z: max(hi.Z, p.Z)}, true
+				lo, hi, ok = r3.Vec{X: min(lo.X, p.X), Y: min(lo.Y, p.Y), Z: min(lo.Z, p.Z)},
+					r3.Vec{X: max(hi.X, p.X), Y: max(hi.Y, p.Y), Z: max(hi.Z, p.Z)}, true
 			}
 		}
 	}

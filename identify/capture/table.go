@@ -154,7 +154,8 @@ func cutUnit(cell string) (name, unit string) {
 }
 
 // other are words in front of an axis that make it no position: velocities, forces, angles. A single letter alone may be a name.
-var other = []string{"v", "vel", "velocity", "speed", "a", "acc", "accel", "acceleration", "omega", "w", "gyro", "gyr", "angular", "linear", "mag", "magnetic", "f", "force", "torque",
+var other = []string{"v", "vel", "velocity", "speed", "a", "acc", "accel", "acceleration", "omega", "w", "gyro", "gyr", "angular",
+	"linear", "mag", "magnetic", "f", "force", "torque",
 	"moment", "euler", "angle", "angles", "rpy", "std", "sigma", "var", "cov", "err", "error", "normal", "scale"}
 
 var positionWords = []string{"p", "t", "pos", "position", "translation", "trans", "loc", "location"}
@@ -190,11 +191,13 @@ func (h *tableHeader) field(j int) (f field) {
 		owner, before = "", front
 	}
 	before = strings.ToLower(before)
-	if _, isLength := plainLength(f.unit); slices.Contains(other, before) && (owner != "" || len(before) > 1) || f.unit != "" && !isLength && !isNoUnit(f.unit) && seconds[f.unit] == 0 {
+	if _, isLength := plainLength(f.unit); slices.Contains(other, before) && (owner != "" || len(before) > 1) || f.unit != "" && !isLength &&
+		!isNoUnit(f.unit) && seconds[f.unit] == 0 {
 		return field{unit: f.unit}
 	}
 	f.word(word, before)
-	if f.owner = front; (f.kind == 'p' || f.kind == 'q') && (slices.Contains(positionWords, before) || slices.Contains(rotationWords, before)) {
+	if f.owner = front; (f.kind == 'p' || f.kind == 'q') &&
+		(slices.Contains(positionWords, before) || slices.Contains(rotationWords, before)) {
 		f.owner = owner
 	}
 	return f
@@ -340,7 +343,8 @@ func (c *Capture) columnsTable(h *tableHeader, p *columns, o Options) error {
 func (c *Capture) ownClock(k *clock, rate float64) error {
 	c.Rate = rate
 	for i := range k.line {
-		if math.IsNaN(k.frame[i]) || math.IsNaN(k.time[i]) || math.Abs(k.frame[i]) > 1<<52 || i > 0 && !(k.frame[i] > k.frame[i-1] && k.time[i] > k.time[i-1]) {
+		if math.IsNaN(k.frame[i]) || math.IsNaN(k.time[i]) || math.Abs(k.frame[i]) > 1<<52 || i > 0 &&
+			!(k.frame[i] > k.frame[i-1] && k.time[i] > k.time[i-1]) {
 			return c.fail(k.line[i], "Write the file again.", "frame and time must both rise from line to line")
 		}
 		c.Frame, c.Time = append(c.Frame, int(k.frame[i])), append(c.Time, k.time[i])

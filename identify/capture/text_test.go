@@ -25,7 +25,8 @@ func TestTRC(t *testing.T) {
 	if c.Format != TRC || c.Rate != 60 || c.Unit != "mm" || len(c.Time) != 4 || math.Abs(c.Time[1]-1.0/60) > 1e-15 {
 		t.Fatalf("%s, %g Hz, %s, at %v", c.Format, c.Rate, c.Unit, c.Time)
 	}
-	if m := c.Markers; m[0].Name != "Top" || m[1].Name != "marker 2" || m[2].Name != "Front" || r3.Norm(r3.Sub(m[0].Path[3], r3.Vec{X: -2.89437915, Y: 1.66297754, Z: -3.25623560})) > 1e-14 {
+	if m := c.Markers; m[0].Name != "Top" || m[1].Name != "marker 2" || m[2].Name != "Front" ||
+		r3.Norm(r3.Sub(m[0].Path[3], r3.Vec{X: -2.89437915, Y: 1.66297754, Z: -3.25623560})) > 1e-14 {
 		t.Errorf("%s %s %s at %v", m[0].Name, m[1].Name, m[2].Name, m[0].Path[3])
 	}
 	if v := c.Markers[1].Visible; !v[0] || v[1] || v[2] || v[3] || c.Markers[2].Visible[3] || !said(c, "partial") || !said(c, "zeros") {
@@ -47,13 +48,15 @@ func TestTRC(t *testing.T) {
 
 // Blanks in place of tabs, in all lines or in those of numbers alone; markers that have numbers and no name.
 func TestTRCOfCarelessWriters(t *testing.T) {
-	full := strings.NewReplacer("\tNaN\tNaN\tNaN", "\t1\t2\t3", "\t\t\t\t4", "\t7\t8\t9\t4", "\t1\t2\t\t0\t0\t0", "\t1\t2\t3\t4\t5\t6", "Top\t\t\t\t\t\tFront", "Top\t\t\tSide\t\t\tFront").Replace(trc)
+	full := strings.NewReplacer("\tNaN\tNaN\tNaN", "\t1\t2\t3", "\t\t\t\t4", "\t7\t8\t9\t4", "\t1\t2\t\t0\t0\t0", "\t1\t2\t3\t4\t5\t6",
+		"Top\t\t\t\t\t\tFront", "Top\t\t\tSide\t\t\tFront").Replace(trc)
 	lines := strings.SplitAfter(full, "\n")
 	blanks := strings.ReplaceAll(full, "\t", "  ")
 	numbers := strings.Join(lines[:6], "") + strings.ReplaceAll(strings.Join(lines[6:], ""), "\t", " ")
 	for name, text := range map[string]string{"tabs": full, "blanks": blanks, "numbers by blanks": numbers} {
 		c := decode(t, []byte(text))
-		if len(c.Markers) != 3 || len(c.Time) != 4 || c.Markers[1].Name != "Side" || r3.Norm(r3.Sub(c.Markers[1].Path[1], r3.Vec{X: 7e-3, Y: 8e-3, Z: 9e-3})) > 1e-12 || c.Rate != 60 {
+		if len(c.Markers) != 3 || len(c.Time) != 4 || c.Markers[1].Name != "Side" ||
+			r3.Norm(r3.Sub(c.Markers[1].Path[1], r3.Vec{X: 7e-3, Y: 8e-3, Z: 9e-3})) > 1e-12 || c.Rate != 60 {
 			t.Errorf("%s: %+v", name, c.Markers)
 		}
 	}
@@ -68,9 +71,10 @@ func TestTRCOfCarelessWriters(t *testing.T) {
 
 func TestTRCBadFiles(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"cut":          {"1\t2\t\t0\t0\t0\n", "1\t2", "test:10: 7 cells, the header has 11 columns"},
-		"two markers":  {"4\t3\tmm", "4\t2\tmm", ""}, // the numbers decide, for the names
-		"four markers": {"Front\t\t\n", "Front\t\t\tBack\t\t\n", "test:4: NumMarkers says 3, 4 markers are named, and the first frame has 9 numbers"},
+		"cut":         {"1\t2\t\t0\t0\t0\n", "1\t2", "test:10: 7 cells, the header has 11 columns"},
+		"two markers": {"4\t3\tmm", "4\t2\tmm", ""}, // the numbers decide, for the names
+		"four markers": {"Front\t\t\n", "Front\t\t\tBack\t\t\n", "test:4: NumMarkers says 3, 4 markers are named, and the first frame has 9 " +
+			"numbers"},
 		"no axes":      {"\t\tX1\tY1\tZ1\tX2\tY2\tZ2\tX3\tY3\tZ3\n", "", `want a line with X1, Y1, Z1 …, found "1"`},
 		"no names":     {"Frame#\tTime", "Nr\tTime", "want the line with Frame#"},
 		"unit":         {"\tmm\t", "\tparsec\t", `lengths are in "parsec"`},
@@ -128,11 +132,13 @@ func TestFormatsThatAreNotRead(t *testing.T) {
 // Columns of one name are things of their own, by their ID or because their axes come again.
 func TestMotiveOfOneName(t *testing.T) {
 	for name, id := range map[string]string{"IDs": ",ID,7,7,7,8,8,8,9,9,9\n", "one ID": ",ID,7,7,7,7,7,7,7,7,7\n", "no ID": ""} {
-		c := decode(t, []byte("Format Version,1.23,Take Name,roll 1,Capture Frame Rate,240,Export Frame Rate,240,Rotation Type,Quaternion,Length Units,Meters,Coordinate Space,Global\n\n"+
+		c := decode(t, []byte("Format Version,1.23,Take Name,roll 1,Capture Frame Rate,240,Export Frame Rate,240,Rotation "+
+			"Type,Quaternion,Length Units,Meters,Coordinate Space,Global\n\n"+
 			",Type,Marker,Marker,Marker,Marker,Marker,Marker,Marker,Marker,Marker\n,Name,m,m,m,m,m,m,n,n,n\n"+id+
 			",,Position,Position,Position,Position,Position,Position,Position,Position,Position\nFrame,Time (Seconds),X,Y,Z,X,Y,Z,X,Y,Z\n"+
 			"0,0,1,2,3,4,5,6,7,8,9\n1,0.004167,1,2,3,4,5,6,7,8,9\n"))
-		if len(c.Markers) != 3 || c.Markers[1].Path[0] != (r3.Vec{X: 4, Y: 5, Z: 6}) || c.Markers[0].Name == c.Markers[1].Name || c.Markers[2].Name != "n" || !said(c, "same-name") {
+		if len(c.Markers) != 3 || c.Markers[1].Path[0] != (r3.Vec{X: 4, Y: 5, Z: 6}) || c.Markers[0].Name == c.Markers[1].Name ||
+			c.Markers[2].Name != "n" || !said(c, "same-name") {
 			t.Errorf("%s: %+v %+v", name, c.Markers, c.Findings)
 		}
 	}
@@ -144,27 +150,33 @@ func TestMotive(t *testing.T) {
 		t.Fatalf("%s %g %s %v", c.Format, c.Rate, c.Unit, c.Time)
 	}
 	b := c.Bodies[0]
-	if b.Name != "ball" || b.Rotation[0] != (quat.Number{Real: 0.8, Kmag: 0.6}) || b.Visible[1] || b.Rotation[2] != (quat.Number{Real: 0.5, Imag: 0.5, Jmag: 0.5, Kmag: 0.5}) || b.Position[2].Z != 0.3 {
+	if b.Name != "ball" || b.Rotation[0] != (quat.Number{Real: 0.8, Kmag: 0.6}) || b.Visible[1] ||
+		b.Rotation[2] != (quat.Number{Real: 0.5, Imag: 0.5, Jmag: 0.5, Kmag: 0.5}) || b.Position[2].Z != 0.3 {
 		t.Errorf("%+v", b)
 	}
-	if m := c.Markers; len(m) != 2 || m[0].Name != "ball:1 (solved)" || m[1].Name != "ball:1" || m[1].Visible[1] || !m[0].Visible[1] || m[1].Path[2].X != 1.2 {
+	if m := c.Markers; len(m) != 2 || m[0].Name != "ball:1 (solved)" || m[1].Name != "ball:1" || m[1].Visible[1] || !m[0].Visible[1] ||
+		m[1].Path[2].X != 1.2 {
 		t.Errorf("%+v", c.Markers)
 	}
 	if !said(c, "left-out") {
 		t.Error("the column of errors is left out without a word")
 	}
-	euler := strings.NewReplacer("Quaternion", "XYZ", "0,0.000000,0,0,0.6,0.8", "0,0.000000,90,0,0,", "Z,W,X,Y,Z,,X", "Z,,X,Y,Z,,X", "2,0.008333,0.5,0.5,0.5,0.5", "2,0.008333,0,0,0,").Replace(motive)
+	euler := strings.NewReplacer("Quaternion", "XYZ", "0,0.000000,0,0,0.6,0.8", "0,0.000000,90,0,0,", "Z,W,X,Y,Z,,X", "Z,,X,Y,Z,,X",
+		"2,0.008333,0.5,0.5,0.5,0.5", "2,0.008333,0,0,0,").Replace(motive)
 	c = decode(t, []byte(euler))
-	if q := c.Bodies[0].Rotation[0]; quat.Abs(quat.Sub(q, quat.Number{Real: math.Sqrt(0.5), Imag: math.Sqrt(0.5)})) > 1e-15 || !said(c, "euler") {
+	if q := c.Bodies[0].Rotation[0]; quat.Abs(quat.Sub(q, quat.Number{Real: math.Sqrt(0.5), Imag: math.Sqrt(0.5)})) > 1e-15 ||
+		!said(c, "euler") {
 		t.Errorf("%v", q)
 	}
 	for name, x := range map[string]struct{ old, new, want string }{
-		"unit":        {"Meters", "Cubits", `lengths are in "Cubits"`},
-		"no rotation": {"Rotation,Rotation,Rotation,Rotation,Position", "Bearing,Bearing,Bearing,Bearing,Position", "Rigid Body ball has a position and no rotation"},
+		"unit": {"Meters", "Cubits", `lengths are in "Cubits"`},
+		"no rotation": {"Rotation,Rotation,Rotation,Rotation,Position", "Bearing,Bearing,Bearing,Bearing,Position",
+			"Rigid Body ball has a position and no rotation"},
 		"not turned":  {"0,0.000000,0,0,0.6,0.8", "0,0.000000,0,0,6,8", "1 of 1 quaternions are not of length one"},
 		"in its head": {motive[strings.Index(motive, "Frame,Time"):], "", "the file ends in its header"},
 	} {
-		if _, err := Decode("test", []byte(strings.Replace(motive, x.old, x.new, 1)), Options{}); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := Decode("test", []byte(strings.Replace(motive, x.old, x.new, 1)), Options{}); err == nil ||
+			!strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", name, err, x.want)
 		}
 	}
@@ -174,10 +186,13 @@ func TestMotive(t *testing.T) {
 func TestTables(t *testing.T) {
 	turned := quat.Number{Real: 0.5, Imag: -0.5, Jmag: 0.5, Kmag: 0.5}
 	for name, text := range map[string]string{
-		"dots":          "time,ball.x,ball.y,ball.z,ball.qw,ball.qx,ball.qy,ball.qz\n0,1,2,3,0.5,-0.5,0.5,0.5\n0.01,1,2,3,1,0,0,0\n",
-		"xyzw, mm":      "t [s];ball_x [mm];ball_y [mm];ball_z [mm];ball_qx;ball_qy;ball_qz;ball_qw\n0;1000;2000;3000;-0,5;0,5;0,5;0,5\n0,01;1000;2000;3000;0;0;0;1\n",
-		"words":         "timestamp_ms\tball position x\tball position y\tball position z\tball orientation w\tball orientation x\tball orientation y\tball orientation z\n0\t1\t2\t3\t0.5\t-0.5\t0.5\t0.5\n10\t1\t2\t3\t1\t0\t0\t0\n",
-		"row of units":  "time,ball.px,ball.py,ball.pz,ball.q0,ball.q1,ball.q2,ball.q3\n# s,cm,cm,cm,1,1,1,1\n0,100,200,300,0.5,-0.5,0.5,0.5\n0.01,100,200,300,1,0,0,0\n",
+		"dots": "time,ball.x,ball.y,ball.z,ball.qw,ball.qx,ball.qy,ball.qz\n0,1,2,3,0.5,-0.5,0.5,0.5\n0.01,1,2,3,1,0,0,0\n",
+		"xyzw, mm": "t [s];ball_x [mm];ball_y [mm];ball_z " +
+			"[mm];ball_qx;ball_qy;ball_qz;ball_qw\n0;1000;2000;3000;-0,5;0,5;0,5;0,5\n0,01;1000;2000;3000;0;0;0;1\n",
+		"words": "timestamp_ms\tball position x\tball position y\tball position z\tball orientation w\tball orientation x\tball " +
+			"orientation y\tball orientation z\n0\t1\t2\t3\t0.5\t-0.5\t0.5\t0.5\n10\t1\t2\t3\t1\t0\t0\t0\n",
+		"row of units": "time,ball.px,ball.py,ball.pz,ball.q0,ball.q1,ball.q2,ball.q3\n# " +
+			"s,cm,cm,cm,1,1,1,1\n0,100,200,300,0.5,-0.5,0.5,0.5\n0.01,100,200,300,1,0,0,0\n",
 		"other columns": "# made by hand\nframe,time_us,ball.vx,ball.x,ball.y,ball.z,ball.omega.x,ball.omega.y,ball.omega.z,ball.quat.w,ball.quat.x,ball.quat.y,ball.quat.z,note\n1,0,9,1,2,3,7,7,7,0.5,-0.5,0.5,0.5,ok\n2,10000,9,1,2,3,7,7,7,1,0,0,0,ok\n",
 	} {
 		c, err := Decode("test", []byte(text), Options{})
@@ -195,7 +210,8 @@ func TestTables(t *testing.T) {
 	}
 	// rotations only, and a quaternion that was rounded
 	c, err := Decode("test", []byte("qw,qx,qy,qz\n0.7071,0.7071,0,0\n0,0,0,0\n"), Options{Rate: 50})
-	if err != nil || c.Bodies[0].Position != nil || math.Abs(quat.Abs(c.Bodies[0].Rotation[0])-1) > 1e-15 || c.Bodies[0].Visible[1] || c.Time[1] != 0.02 {
+	if err != nil || c.Bodies[0].Position != nil || math.Abs(quat.Abs(c.Bodies[0].Rotation[0])-1) > 1e-15 || c.Bodies[0].Visible[1] ||
+		c.Time[1] != 0.02 {
 		t.Errorf("%v %+v", err, c)
 	}
 	// times without numbers of frames, a gap in them, and a rate that is asked for
@@ -203,10 +219,12 @@ func TestTables(t *testing.T) {
 	if c.Rate != 2 || c.Frame[2] != 5 || c.Time[2] != 12 {
 		t.Errorf("%g Hz, frames %v at %v", c.Rate, c.Frame, c.Time)
 	}
-	if c, err = Decode("test", []byte("frame,time,a.x,a.y,a.z\n3,0.3,1,2,3\n4,0.4,1,2,3\n9,0.9,1,2,3\n"), Options{}); err != nil || math.Abs(c.Rate-10) > 1e-12 || math.Abs(c.Time[2]-0.9) > 1e-15 {
+	if c, err = Decode("test", []byte("frame,time,a.x,a.y,a.z\n3,0.3,1,2,3\n4,0.4,1,2,3\n9,0.9,1,2,3\n"), Options{}); err != nil ||
+		math.Abs(c.Rate-10) > 1e-12 || math.Abs(c.Time[2]-0.9) > 1e-15 {
 		t.Errorf("%v %+v", err, c)
 	}
-	if c, err = Decode("test", []byte("time,a.x,a.y,a.z\n0,1,2,3\n0.0049,1,2,3\n0.0152,1,2,3\n"), Options{Rate: 200}); err != nil || c.Rate != 200 || c.Frame[2] != 4 || c.Time[2] != 0.015 {
+	if c, err = Decode("test", []byte("time,a.x,a.y,a.z\n0,1,2,3\n0.0049,1,2,3\n0.0152,1,2,3\n"), Options{Rate: 200}); err != nil ||
+		c.Rate != 200 || c.Frame[2] != 4 || c.Time[2] != 0.015 {
 		t.Errorf("%v %+v", err, c)
 	}
 	// a body that is repeated with its position
@@ -214,16 +232,18 @@ func TestTables(t *testing.T) {
 		t.Errorf("%+v", c.Bodies[0])
 	}
 	for name, x := range map[string]struct{ text, want string }{
-		"a body twice": {"frame,time,b.x,b.y,b.z,b.qw,b.qx,b.qy,b.qz\n1,0,1,2,3,1,0,0,0\n1,0,1,2,9,1,0,0,0\n2,1,1,2,9,1,0,0,0\n", "once more, with other numbers for b"},
+		"a body twice": {"frame,time,b.x,b.y,b.z,b.qw,b.qx,b.qy,b.qz\n1,0,1,2,3,1,0,0,0\n1,0,1,2,9,1,0,0,0\n2,1,1,2,9,1,0,0,0\n",
+			"once more, with other numbers for b"},
 		"short":        {"time,qw,qx,qy,qz\n0,0.98,0,0,0\n1,1,0,0,0\n", "1 of 1 quaternions are not of length one"},
 		"no time":      {"a.x,a.y,a.z\n1,2,3\n2,3,4\n", "--rate 200"},
 		"back in time": {"time,a.x,a.y,a.z\n1,1,2,3\n0.5,2,3,4\n", "test:3: the time goes back from 1 to 0.5 s"},
 		"two units":    {"time,a.x [mm],a.y [mm],a.z [m]\n0,1,2,3\n1,2,3,4\n", "different units"},
-		"of two":       {"time,a.x [mm],a.y [mm],a.z [mm],b.x [m],b.y [m],b.z [m]\n0,1,2,3,1,2,3\n1,2,3,4,1,2,3\n", `positions are in "mm" and in "m"`},
-		"no columns":   {"time,force\n0,1\n1,2\n", "no motion-capture recording"},
-		"no head":      {"0,1,2,3\n1,2,3,4\n", "no motion-capture recording"},
-		"UTF-16":       {"\xff\xfet\x00", "UTF-16"},
-		"empty":        {"", "empty file"},
+		"of two": {"time,a.x [mm],a.y [mm],a.z [mm],b.x [m],b.y [m],b.z [m]\n0,1,2,3,1,2,3\n1,2,3,4,1,2,3\n",
+			`positions are in "mm" and in "m"`},
+		"no columns": {"time,force\n0,1\n1,2\n", "no motion-capture recording"},
+		"no head":    {"0,1,2,3\n1,2,3,4\n", "no motion-capture recording"},
+		"UTF-16":     {"\xff\xfet\x00", "UTF-16"},
+		"empty":      {"", "empty file"},
 	} {
 		if _, err := Decode("test", []byte(x.text), Options{}); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", name, err, x.want)

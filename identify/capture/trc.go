@@ -144,7 +144,8 @@ func (c *Capture) headTRC(r *rows, names []string, declared string) ([]string, e
 	n, err := strconv.Atoi(declared)
 	switch {
 	case named > markers && err == nil && n != named:
-		return nil, c.fail(line-1, "Correct the header: it decides which column belongs to which marker.", "NumMarkers says %s, %d markers are named, and the first frame has %d numbers", declared, named, len(cells)-2)
+		return nil, c.fail(line-1, "Correct the header: it decides which column belongs to which marker.",
+			"NumMarkers says %s, %d markers are named, and the first frame has %d numbers", declared, named, len(cells)-2)
 	case markers > named:
 		for i := named; i < markers; i++ {
 			names = append(names, fmt.Sprintf("marker %d", i+1))

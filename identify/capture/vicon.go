@@ -176,7 +176,8 @@ func (c *Capture) columnsVicon(part *viconPart, names, axes, units []string, o O
 				return nil, err
 			}
 			if u := cell(units, first); u != cell(units, slices.Min(used[:3])) {
-				return nil, c.fail(0, "Export it again.", "the axes of %s are in different units, %s and %s", name, cell(units, slices.Min(used[:3])), u)
+				return nil, c.fail(0, "Export it again.", "the axes of %s are in different units, %s and %s", name, cell(units, slices.Min(used[:3])),
+					u)
 			}
 		}
 		for i := j; i < to; i++ {
@@ -194,7 +195,8 @@ func (c *viconPart) clockVicon(k *clock, rate float64, o Options) error {
 	perFrame := 1.0
 	for i, s := range c.sub {
 		if math.IsNaN(s) || s < 0 || s != math.Trunc(s) || s > 1e6 {
-			return c.fail(k.line[i], "Remove the line, or export the file again.", "the number of the sample in its frame is missing or no whole number")
+			return c.fail(k.line[i], "Remove the line, or export the file again.", "the number of the sample in its frame is missing or no "+
+				"whole number")
 		}
 		perFrame = max(perFrame, s+1)
 	}

@@ -28,7 +28,8 @@ func (c *Capture) joinVicon(parts []*viconPart, o Options) error {
 	for _, p := range parts {
 		c.Findings = append(c.Findings, p.Findings...)
 		if len(p.Markers)+len(p.Bodies) > 0 && p.Rate != c.Rate {
-			return c.fail(p.line, "Export the sections into files of their own.", "the %s have %g frames/s, those before %g", p.title, p.Rate, c.Rate)
+			return c.fail(p.line, "Export the sections into files of their own.", "the %s have %g frames/s, those before %g", p.title, p.Rate,
+				c.Rate)
 		}
 		if err := c.placeFrames(p); err != nil {
 			return err
@@ -71,7 +72,8 @@ func (c *Capture) placeFrames(p *viconPart) error {
 		c.Markers = append(c.Markers, out)
 	}
 	for _, b := range p.Bodies {
-		out := Body{Name: b.Name, Position: slices.Repeat([]r3.Vec{nowhere}, n), Rotation: slices.Repeat([]quat.Number{noTurning}, n), Visible: make([]bool, n)}
+		out := Body{Name: b.Name, Position: slices.Repeat([]r3.Vec{nowhere}, n), Rotation: slices.Repeat([]quat.Number{noTurning}, n),
+			Visible: make([]bool, n)}
 		for i, k := range at {
 			if k >= 0 {
 				out.Position[k], out.Rotation[k], out.Visible[k] = b.Position[i], b.Rotation[i], b.Visible[i]

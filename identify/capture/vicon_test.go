@@ -55,7 +55,8 @@ Frame,Sub Frame,X,Y,Z
 
 func TestViconSections(t *testing.T) {
 	c := decode(t, []byte(nexus))
-	if c.Format != Vicon || c.Rate != 100 || c.Unit != "mm" || len(c.Time) != 3 || c.Frame[0] != 11 || c.Time[0] != 0 || math.Abs(c.Time[2]-0.02) > 1e-15 {
+	if c.Format != Vicon || c.Rate != 100 || c.Unit != "mm" || len(c.Time) != 3 || c.Frame[0] != 11 || c.Time[0] != 0 ||
+		math.Abs(c.Time[2]-0.02) > 1e-15 {
 		t.Fatalf("%s, %g Hz, %s, frames %v at %v", c.Format, c.Rate, c.Unit, c.Frame, c.Time)
 	}
 	side := c.Markers[1]
@@ -68,7 +69,8 @@ func TestViconSections(t *testing.T) {
 	}
 	b := c.Bodies[0]
 	half := math.Sqrt(0.5) // a quarter turn about z
-	if b.Name != "Ball:Ball" || quat.Abs(quat.Sub(b.Rotation[0], quat.Number{Real: half, Kmag: half})) > 1e-15 || b.Position[0] != (r3.Vec{X: 1}) {
+	if b.Name != "Ball:Ball" || quat.Abs(quat.Sub(b.Rotation[0], quat.Number{Real: half, Kmag: half})) > 1e-15 ||
+		b.Position[0] != (r3.Vec{X: 1}) {
 		t.Errorf("body %+v", b)
 	}
 	if b.Visible[1] || b.Visible[2] || !math.IsNaN(b.Rotation[1].Real) || !said(c, "rotation-vector") {
@@ -78,7 +80,8 @@ func TestViconSections(t *testing.T) {
 	for _, a := range c.Analog {
 		names = append(names, a.Name+" "+a.Unit)
 	}
-	if got := strings.Join(names, ", "); got != "Plate - Force.Fx N, Plate - Force.Fy N, Plate - Force.Fz N, Switch.Pin V, Ball:Angle.X deg, Ball:Angle.Y deg, Ball:Angle.Z deg" {
+	if got := strings.Join(names, ", "); got != "Plate - Force.Fx N, Plate - Force.Fy N, Plate - Force.Fz N, Switch.Pin V, Ball:Angle.X "+
+		"deg, Ball:Angle.Y deg, Ball:Angle.Z deg" {
 		t.Error(got)
 	}
 	if fz := c.Analog[2]; fz.Rate != 200 || len(fz.Samples) != 4 || fz.Samples[3] != -9.84 || fz.Start != 0 {
@@ -94,7 +97,8 @@ func TestViconSections(t *testing.T) {
 
 // Vicon Tracker writes quaternions as RX RY RZ RW; half a turn about x here.
 func TestViconTracker(t *testing.T) {
-	c := decode(t, []byte("Objects\n250\n,,box:box\nFrame,Sub Frame,RX,RY,RZ,RW,TX,TY,TZ\n,,,,,,mm,mm,mm\n1,0,1,0,0,0,10,20,30\n2,0,0,0,0,0,0,0,0\n"))
+	c := decode(t, []byte("Objects\n250\n,,box:box\nFrame,Sub "+
+		"Frame,RX,RY,RZ,RW,TX,TY,TZ\n,,,,,,mm,mm,mm\n1,0,1,0,0,0,10,20,30\n2,0,0,0,0,0,0,0,0\n"))
 	b := c.Bodies[0]
 	if c.Rate != 250 || b.Rotation[0] != (quat.Number{Imag: 1}) || b.Position[0] != (r3.Vec{X: 0.01, Y: 0.02, Z: 0.03}) || b.Visible[1] {
 		t.Errorf("%+v", b)

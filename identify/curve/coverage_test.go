@@ -34,7 +34,8 @@ func (c *tally) neitherWay(t *testing.T) {
 
 // coverage counts how often the 95 % intervals of a method, as the result shows them, hold the truth over draws of the noise. A
 // refused parameter promises nothing and does not count; half of the draws have to count.
-func (c *tally) coverage(t *testing.T, name string, draws int, truth map[string]float64, fitted func(t *testing.T, seed uint64) *fit.Solution) {
+func (c *tally) coverage(t *testing.T, name string, draws int, truth map[string]float64,
+	fitted func(t *testing.T, seed uint64) *fit.Solution) {
 	t.Run(name, func(t *testing.T) {
 		held, all, line := 0, 0, ""
 		hits, counts := map[string]int{}, map[string]int{}
@@ -125,15 +126,16 @@ func TestPreslidingCoverage(t *testing.T) {
 		p := math.Mod(t/20+0.25, 1)
 		return 9 + 4*(1-4*math.Abs(p-0.5))*min(1, 0.5+t/40)
 	}})
-	all.coverage(t, "LuGre with a mass", draws, map[string]float64{"sigma0": 2e4, "Fs": 5, "offset": 9}, func(t *testing.T, seed uint64) *fit.Solution {
-		d := tr.Record(independent.Sensors{Position: 5e-7, Velocity: -1, Force: 0.02, Seed: seed}, nil)
-		d.Position, d.Force = d.Position[1:], d.Force[1:]
-		s, err := Presliding(context.Background(), []*record.Record{d}, PreslidingParams([]*record.Record{d}), LoopOptions{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	})
+	all.coverage(t, "LuGre with a mass", draws, map[string]float64{"sigma0": 2e4, "Fs": 5, "offset": 9},
+		func(t *testing.T, seed uint64) *fit.Solution {
+			d := tr.Record(independent.Sensors{Position: 5e-7, Velocity: -1, Force: 0.02, Seed: seed}, nil)
+			d.Position, d.Force = d.Position[1:], d.Force[1:]
+			s, err := Presliding(context.Background(), []*record.Record{d}, PreslidingParams([]*record.Record{d}), LoopOptions{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		})
 }
 
 // Static maps as means with standard errors, as a table of means and deviations without a count, with a drive that does not repeat

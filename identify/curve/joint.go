@@ -34,7 +34,8 @@ func JointParams(points []Point, loops []*record.Record, law string, asymmetric 
 //
 // sigma1 is refused unless it is given: nothing here moves fast enough within presliding to show it. Extra is that of
 // Presliding, with "points" and "scatter" of Static.
-func Joint(ctx context.Context, points []Point, recs []*record.Record, params []fit.Param, o JointOptions, watch fit.Watch) (*fit.Solution, error) {
+func Joint(ctx context.Context, points []Point, recs []*record.Record, params []fit.Param, o JointOptions, watch fit.Watch) (*fit.Solution,
+	error) {
 	began := time.Now()
 	if err := check(params, "joint", append(slices.Clone(staticNames), "sigma0", "sigma1")...); err != nil {
 		return nil, err
@@ -81,7 +82,8 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	if sol.Extra["loop_offset"] = zero; own >= 0 {
 		apart := zero - sol.Params[own].Value
 		if d := math.Hypot(se, t.se(sol, own)); math.Abs(apart) > 4*d {
-			sol.Notes = append(sol.Notes, fmt.Sprintf("the constant force of the loop is %.3g ± %.2g %s more than that of the map, as when the zero of the sensor or the load has changed; it is allowed for", apart, d, e.turns.unit("N")))
+			sol.Notes = append(sol.Notes, fmt.Sprintf("the constant force of the loop is %.3g ± %.2g %s more than that of the map, as when the "+
+				"zero of the sensor or the load has changed; it is allowed for", apart, d, e.turns.unit("N")))
 		}
 	}
 	sol.Extra["points"], sol.Extra["scatter"] = len(e.y), e.tau
@@ -124,6 +126,7 @@ func (t *tied) warnFastLoop(sol *fit.Solution, m *staticMap) {
 		}
 	}
 	if least < 0.998 {
-		sol.Notes = append(sol.Notes, fmt.Sprintf("the loop was drawn so fast that break-away fell to %.1f %% of Fs at its ends: draw it slower", 100*least))
+		sol.Notes = append(sol.Notes, fmt.Sprintf("the loop was drawn so fast that break-away fell to %.1f %% of Fs at its ends: draw it slower",
+			100*least))
 	}
 }

@@ -91,11 +91,15 @@ func (c rig) moved(n int, cycles float64, seed uint64) *record.Record {
 
 // P95 is the public set; the others are a stiff slide, an oiled contact with an offset, and a soft large one.
 var rigs = []rig{
-	{truth: truth{"public set", 1, 1.5, 1e-3, 0.4, 0, 1e-4, 0.5, 0.01}, sigma0: 1e5, sigma1: 316, reach: 0.9, period: 200, noiseX: 3e-8, noiseU: 2e-3},
-	{truth: truth{"slide", 20, 26, 0.01, 150, -3.5, 1e-3, 0.3, 0.1}, sigma0: 2e6, sigma1: 900, reach: 0.8, period: 100, noiseX: 5e-8, noiseU: 0.05},
-	{truth: truth{"oiled", 0.31, 0.52, 2e-3, 4, 0.05, 2e-4, 0.1, 0.002}, sigma0: 3e4, sigma1: 20, reach: 0.7, period: 100, noiseX: 0, noiseU: 1e-3},
+	{truth: truth{"public set", 1, 1.5, 1e-3, 0.4, 0, 1e-4, 0.5, 0.01}, sigma0: 1e5, sigma1: 316, reach: 0.9, period: 200, noiseX: 3e-8,
+		noiseU: 2e-3},
+	{truth: truth{"slide", 20, 26, 0.01, 150, -3.5, 1e-3, 0.3, 0.1}, sigma0: 2e6, sigma1: 900, reach: 0.8, period: 100, noiseX: 5e-8,
+		noiseU: 0.05},
+	{truth: truth{"oiled", 0.31, 0.52, 2e-3, 4, 0.05, 2e-4, 0.1, 0.002}, sigma0: 3e4, sigma1: 20, reach: 0.7, period: 100, noiseX: 0,
+		noiseU: 1e-3},
 	{truth: truth{"bench", 1, 1.5, 0.05, 0.4, 0, 0.005, 1, 0.01}, sigma0: 1e3, sigma1: 3, reach: 0.9, period: 400, noiseX: 2e-6, noiseU: 0},
-	{truth: truth{"encoder", 1, 1.5, 1e-3, 0.4, 0, 1e-4, 0.5, 0.01}, sigma0: 1e5, sigma1: 316, reach: 0.9, period: 200, noiseU: 2e-3, quantum: 6e-7},
+	{truth: truth{"encoder", 1, 1.5, 1e-3, 0.4, 0, 1e-4, 0.5, 0.01}, sigma0: 1e5, sigma1: 316, reach: 0.9, period: 200, noiseU: 2e-3,
+		quantum: 6e-7},
 }
 
 func (c rig) joint(t testing.TB, ps []Point, d *record.Record) *fit.Solution {

@@ -86,6 +86,7 @@ func TestLoopsOfOtherShapes(t *testing.T) {
 				t.Errorf("%s: %s is off by %.3f %%, %.1f standard errors", shape.name, name, 100*e, (got-w[0])/standardError(t, s, name))
 			}
 		}
-		t.Logf("%s: sigma0 %.3f %%, Fs %.3f %%, %v reversals, %v", shape.name, 100*(estimate(t, s, "sigma0")/c.sigma0-1), 100*(estimate(t, s, "Fs")/c.fs-1), s.Extra["reversals"], s.Compute)
+		t.Logf("%s: sigma0 %.3f %%, Fs %.3f %%, %v reversals, %v", shape.name, 100*(estimate(t, s, "sigma0")/c.sigma0-1),
+			100*(estimate(t, s, "Fs")/c.fs-1), s.Extra["reversals"], s.Compute)
 	}
 }

@@ -54,7 +54,8 @@ type loop struct {
 func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	n, turn := len(d.Force), rotary(o.Rotary)
 	if n == 0 || len(d.Position) != n {
-		return nil, d.Fail(0, "Name both columns in data.columns.", "a presliding loop needs position and force of equal length, here %d and %d", len(d.Position), n)
+		return nil, d.Fail(0, "Name both columns in data.columns.", "a presliding loop needs position and force of equal length, here %d and %d",
+			len(d.Position), n)
 	}
 	if err := sane(d, d.Position, d.Force); err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	span := slices.Max(d.Force) - slices.Min(d.Force)
 	reach := slices.Max(d.Position) - slices.Min(d.Position)
 	if !(span > 0) || !(reach > 0) {
-		return nil, d.Fail(0, "Draw the axis to and fro by a slow triangle of force, to 0.3 … 0.9 of break-away.", "force spans %g and displacement %g: no loop", span, reach)
+		return nil, d.Fail(0, "Draw the axis to and fro by a slow triangle of force, to 0.3 … 0.9 of break-away.",
+			"force spans %g and displacement %g: no loop", span, reach)
 	}
 	l := &loop{rig: o.Rig, reach: reach, span: span, turns: turn, relaxed: o.Relaxed}
 	l.noiseX = cmp.Or(o.NoiseX, numeric.Noise(d.Position))
@@ -98,7 +100,8 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 			l.dir = append(l.dir, math.Copysign(1, d.Force[n-1]-d.Force[from]))
 		}
 		if to-from < least {
-			return nil, d.Fail(0, "Sample faster or draw slower.", "%d samples between two reversals of the force, want at least %d", to-from, partRows)
+			return nil, d.Fail(0, "Sample faster or draw slower.", "%d samples between two reversals of the force, want at least %d", to-from,
+				partRows)
 		}
 		l.pieceStarts = append(l.pieceStarts, len(l.u))
 		v, rate := slopeOf(d.Position[from:to], d.Dt), slopeOf(d.Force[from:to], d.Dt)
@@ -190,7 +193,8 @@ func reversals(d *record.Record, noise, span float64) ([]turn, error) {
 		}
 	}
 	if len(turns) > 200 {
-		return nil, d.Fail(0, "Use a part of the record, or one with a larger swing.", "%d reversals of the force, at most 200 are followed", len(turns))
+		return nil, d.Fail(0, "Use a part of the record, or one with a larger swing.", "%d reversals of the force, at most 200 are followed",
+			len(turns))
 	}
 	return turns, nil
 }
@@ -241,7 +245,8 @@ func (l *loop) nuisance(offset float64) []fit.Param {
 	}
 	list := []fit.Param{{Param: engine.Param{Name: "start", Unit: l.turns.unit("N"), Value: zeta, Lo: min(zeta, -far), Hi: max(zeta, far)}}}
 	for j, x := range l.turnX {
-		list = append(list, fit.Param{Param: engine.Param{Name: fmt.Sprintf("turn %d", j+1), Unit: l.turns.unit("m"), Value: x, Lo: x - l.reach, Hi: x + l.reach}})
+		list = append(list, fit.Param{Param: engine.Param{Name: fmt.Sprintf("turn %d", j+1), Unit: l.turns.unit("m"), Value: x, Lo: x - l.reach,
+			Hi: x + l.reach}})
 	}
 	return list
 }

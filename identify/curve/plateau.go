@@ -44,7 +44,8 @@ const minSamples = 16 // in a mean with a standard error
 func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 	o.Tolerance = cmp.Or(o.Tolerance, 0.05)
 	if !(o.Tolerance > 0) || o.Tolerance > 0.5 || o.Least < 0 || o.Travel < 0 || o.Settle < 0 || o.Period < 0 {
-		return nil, &record.Error{Msg: fmt.Sprintf("plateaus: tolerance %g, shortest %g s, discarded travel %g and time %g s, period %g: want 0 to 0.5 for the first and none below 0",
+		return nil, &record.Error{Msg: fmt.Sprintf("plateaus: tolerance %g, shortest %g s, discarded travel %g and time %g s, period %g: want "+
+			"0 to 0.5 for the first and none below 0",
 			o.Tolerance, o.Least, o.Travel, o.Settle, o.Period)}
 	}
 	var points []Point
@@ -93,7 +94,8 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 		return !(math.Abs(p.V) > 1e-6*top && math.Abs(p.V) > 4*p.Scatter/math.Sqrt(float64(max(p.N, 1))))
 	})
 	if len(points) == 0 {
-		e := &record.Error{Msg: "no stretch of constant velocity in the data", Hint: "Record the axis at constant speeds, each for several seconds; or widen the tolerance of the plateaus."}
+		e := &record.Error{Msg: "no stretch of constant velocity in the data", Hint: "Record the axis at constant speeds, each for several " +
+			"seconds; or widen the tolerance of the plateaus."}
 		if len(recs) > 0 {
 			e.File = recs[0].File
 		}

@@ -24,7 +24,8 @@ const (
 	fastShare  = 0.004 // share of break-away that goes with the rate of the bristle and is worth a word
 )
 
-const sigma1Advice = "Excite presliding near √(σ0/M): a small chirp or a tap on the axis from rest, sampled ten times faster than that; or fit a whole motion (lugre, kalman)."
+const sigma1Advice = "Excite presliding near √(σ0/M): a small chirp or a tap on the axis from rest, sampled ten times faster than that; " +
+	"or fit a whole motion (lugre, kalman)."
 
 // PreslidingParams are sigma0, Fs and offset with starts and bounds from the loops.
 func PreslidingParams(recs []*record.Record) []fit.Param {
@@ -44,8 +45,10 @@ func PreslidingParams(recs []*record.Record) []fit.Param {
 	far := math.Abs(mid) + 10*top
 	return []fit.Param{
 		{Param: engine.Param{Name: "sigma0", Unit: "N/m", Doc: "bristle stiffness", Value: 4 * k, Lo: k / 100, Hi: 1e4 * k}, Log: true},
-		{Param: engine.Param{Name: "Fs", Unit: "N", Doc: "break-away friction (total, not the increment)", Value: 1.2 * top, Lo: top / 10, Hi: 100 * top}, Log: true},
-		{Param: engine.Param{Name: "offset", Unit: "N", Doc: "constant force that opposes positive motion", Value: mid, Lo: -10 * far, Hi: 10 * far}},
+		{Param: engine.Param{Name: "Fs", Unit: "N", Doc: "break-away friction (total, not the increment)", Value: 1.2 * top, Lo: top / 10,
+			Hi: 100 * top}, Log: true},
+		{Param: engine.Param{Name: "offset", Unit: "N", Doc: "constant force that opposes positive motion", Value: mid, Lo: -10 * far,
+			Hi: 10 * far}},
 	}
 }
 
@@ -75,13 +78,15 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	}
 	oneWay := t.oneWay()
 	if fit.Covariance(sol) == nil && !oneWay {
-		return nil, recs[0].Fail(0, "Look at force over displacement: behind every reversal it should bend towards break-away. Cut out wild samples and other motion with data.span.",
+		return nil, recs[0].Fail(0, "Look at force over displacement: behind every reversal it should bend towards break-away. Cut out wild "+
+			"samples and other motion with data.span.",
 			"force and displacement do not follow each other as in presliding: neither stiffness nor break-away can be told")
 	}
 	t.finish(sol)
 	if oneWay {
 		sol.Unidentifiable = append(sol.Unidentifiable, fit.Indistinct{Names: []string{"sigma0", "Fs", "offset"},
-			Reason: "the force was drawn one way only, so a constant force (gravity, a load, the zero of the sensor) looks like more or less break-away friction; only Fs + offset and σ0/Fs are seen",
+			Reason: "the force was drawn one way only, so a constant force (gravity, a load, the zero of the sensor) looks like more or less " +
+				"break-away friction; only Fs + offset and σ0/Fs are seen",
 			Advice: "Draw the loop to and fro; or begin with relaxed bristles and say so (presliding.relaxed); or give offset if it is known."})
 	}
 
@@ -95,7 +100,8 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 		se := stdErr(cov, c) / p.Value
 		if se > levelLimit || p.Value >= p.Hi*0.999 {
 			sol.Unidentifiable = append(sol.Unidentifiable,
-				fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("the branches are too straight: its standard error is %.0f %%", 100*min(se, 100)),
+				fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("the branches are too straight: its standard error is %.0f %%",
+					100*min(se, 100)),
 					Advice: "Draw the loop to 0.7 … 0.9 of break-away, or fit it together with the map of constant velocities (joint)."})
 		}
 	}
@@ -141,7 +147,8 @@ func (t *tied) refuseSigma1(sol *fit.Solution) {
 	if c, se := sol.Params[t.rate].Value, t.se(sol, t.rate); !math.IsInf(se, 0) {
 		sol.Extra["rate"], sol.Extra["rate_se"] = c, se
 		if share := c * fast / sol.Params[t.loops[0].level[0]].Value; math.Abs(share) > fastShare && math.Abs(c) > 2*se {
-			sol.Notes = append(sol.Notes, fmt.Sprintf("%.1f %% of the force go with the rate of the bristle: the loop was drawn fast, or the rig has losses of its own; it is allowed for, but draw the loop slower", 100*share))
+			sol.Notes = append(sol.Notes, fmt.Sprintf("%.1f %% of the force go with the rate of the bristle: the loop was drawn fast, or the rig "+
+				"has losses of its own; it is allowed for, but draw the loop slower", 100*share))
 		}
 	}
 	sol.Unidentifiable = append(sol.Unidentifiable, fit.Indistinct{Names: []string{"sigma1"}, Reason: why, Advice: sigma1Advice})

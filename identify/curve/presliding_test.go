@@ -59,7 +59,8 @@ func TestPreslidingExact(t *testing.T) {
 					}
 					for k, f := range s.Loops[0].Model { // the force of the record is exact
 						if math.Abs(f-s.Loops[0].Force[k]) > 1e-4*c.fs {
-							t.Fatalf("%s, %g cycles, rig %g, relaxed %v: row %d of the loop is %g, want %g", c.name, cycles, soft, relaxed, k, f, s.Loops[0].Force[k])
+							t.Fatalf("%s, %g cycles, rig %g, relaxed %v: row %d of the loop is %g, want %g", c.name, cycles, soft, relaxed, k, f,
+								s.Loops[0].Force[k])
 						}
 					}
 				}
@@ -96,7 +97,8 @@ func TestPreslidingIsNotBiasedByNoise(t *testing.T) {
 		}
 		for i, name := range names {
 			if math.Abs(sum[i]) > 4/math.Sqrt(seeds) || square[i] > 1+4*math.Sqrt(2.0/seeds) || covered[i] < seeds*75/100 {
-				t.Errorf("%s: %s is off by %.2f standard errors on the average, mean square %.2f, covered %d of %d", c.name, name, sum[i], square[i], covered[i], seeds)
+				t.Errorf("%s: %s is off by %.2f standard errors on the average, mean square %.2f, covered %d of %d", c.name, name, sum[i], square[i],
+					covered[i], seeds)
 			}
 		}
 		t.Logf("%s: mean error %.2f, mean square %.2f standard errors, covered %d of %d", c.name, sum, square, covered, seeds)

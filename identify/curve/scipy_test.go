@@ -28,7 +28,8 @@ func TestAgreesWithScipy(t *testing.T) {
 		in := map[string]any{"x": l.x, "u": l.u, "sx": c.noiseX, "su": c.noiseU,
 			"start":      []float64{c.fc * 1.1, c.fs * 0.95, c.vs * 1.2, c.fv * 0.9, c.offset},
 			"loop_start": []float64{c.sigma0 * 1.1, c.fs * 1.1, c.offset}}
-		for name, of := range map[string]func(Point) float64{"v": func(p Point) float64 { return p.V }, "f": func(p Point) float64 { return p.F }, "se": func(p Point) float64 { return p.SE }} {
+		for name, of := range map[string]func(Point) float64{"v": func(p Point) float64 { return p.V },
+			"f": func(p Point) float64 { return p.F }, "se": func(p Point) float64 { return p.SE }} {
 			var list []float64
 			for _, p := range ps {
 				list = append(list, of(p))

@@ -40,8 +40,9 @@ type staticMap struct {
 
 // bindStatic finds the parameters of the map.
 func bindStatic(law string, params []fit.Param) (*staticMap, error) {
-	curve, known := map[string]friction.Curve{"": friction.BoPavelescu, "lugre": friction.BoPavelescu, "stribeck-bo-pavelescu": friction.BoPavelescu,
-		"stribeck-hess-soom": friction.HessSoom, "stribeck-tustin": friction.Tustin}[law]
+	curve, known := map[string]friction.Curve{"": friction.BoPavelescu, "lugre": friction.BoPavelescu,
+		"stribeck-bo-pavelescu": friction.BoPavelescu,
+		"stribeck-hess-soom":    friction.HessSoom, "stribeck-tustin": friction.Tustin}[law]
 	m := &staticMap{n: len(params), curve: curve, flatCurve: isFlat(law)}
 	if !known && !m.flatCurve {
 		return nil, fit.Refuse("law %q has no static map to fit; there are %s", law, strings.Join(Laws, ", "))

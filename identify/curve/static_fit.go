@@ -211,14 +211,18 @@ func usable(points []Point) (used []Point, notes []string, err error) {
 		force[direction(p.V)] = append(force[direction(p.V)], p.F)
 	}
 	if restless > 0 {
-		notes = append(notes, fmt.Sprintf("at %d speeds the velocity scatters by more than its mean: stick-slip, or a coarse encoder; the mean force is then no point of the map", restless))
+		notes = append(notes, fmt.Sprintf("at %d speeds the velocity scatters by more than its mean: stick-slip, or a coarse encoder; the mean "+
+			"force is then no point of the map", restless))
 	}
 	if drifting > 0 {
-		notes = append(notes, fmt.Sprintf("at %d of %d speeds the force still changes while the speed is held, by up to %.3g: it had not settled, or it swings over a longer way than was recorded; their weight is less by that. Leave out more at the beginning (static.settle, static.travel), hold every speed longer, or average whole periods (static.period)", drifting, len(used), worst))
+		notes = append(notes, fmt.Sprintf("at %d of %d speeds the force still changes while the speed is held, by up to %.3g: it had not "+
+			"settled, or it swings over a longer way than was recorded; their weight is less by that. Leave out more at the beginning "+
+			"(static.settle, static.travel), hold every speed longer, or average whole periods (static.period)", drifting, len(used), worst))
 	}
 	if drives(force) {
 		return nil, nil, &record.Error{Msg: "the force has the opposite sign of the velocity: friction would drive the axis",
-			Hint: "Give the force the sign of the drive on the axis (a negative gain of its column), or use the measured velocity instead of the set point. A constant force that is larger than friction, with motion in one direction only, has to be given (offset)."}
+			Hint: "Give the force the sign of the drive on the axis (a negative gain of its column), or use the measured velocity instead of the " +
+				"set point. A constant force that is larger than friction, with motion in one direction only, has to be given (offset)."}
 	}
 	return used, notes, nil
 }
@@ -310,7 +314,8 @@ func StaticAt(points []Point, params []fit.Param, o StaticOptions) (*fit.Solutio
 		return nil, err
 	}
 	n := len(e.y)
-	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: e.unit, Quantity: e.turns.quantity("force at constant velocity"), Velocity: e.m.v, Converged: true, Notes: e.notes}
+	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: e.unit,
+		Quantity: e.turns.quantity("force at constant velocity"), Velocity: e.m.v, Converged: true, Notes: e.notes}
 	e.m.at(fit.Values(params), s.Residual, nil)
 	floats.SubTo(s.Residual, e.y, s.Residual)
 	return s, nil

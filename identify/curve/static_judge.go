@@ -26,7 +26,8 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 	e.setDiagnostics(sol)
 	if e.m.flatCurve {
 		for _, s := range e.m.side {
-			e.refuse(sol, []int{s.fs}, "the law slides at its Coulomb level, whatever the speed", "Measure break-away: a force ramp from rest, or the presliding loop.")
+			e.refuse(sol, []int{s.fs}, "the law slides at its Coulomb level, whatever the speed",
+				"Measure break-away: a force ramp from rest, or the presliding loop.")
 		}
 		return sol, nil
 	}
@@ -55,7 +56,8 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 	if p > dipLevel && free(a.fs) && free(a.vs) {
 		flat.Extra["fall_p"] = p
 		e.setDiagnostics(flat)
-		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no change of friction at slow speeds is visible (one as good comes by chance with probability %.2g)", p), e.slower())
+		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no change of friction at slow speeds is visible (one as good "+
+			"comes by chance with probability %.2g)", p), e.slower())
 		flat.Extra["scatter"] = e.tau
 		return flat, nil
 	}
@@ -119,7 +121,8 @@ func (e *staticFit) weakSpeed(sol *fit.Solution) {
 		case p.Value <= p.Lo*1.001 || p.Value >= p.Hi*0.999:
 			e.refuse(sol, []int{s.vs}, "it went to its bound", e.slower())
 		case p.Value < slow/2:
-			e.refuse(sol, []int{s.vs}, fmt.Sprintf("the slowest speed, %.3g %s, is %.1f times as fast: friction has fallen already", slow, e.turns.unit("m/s"), slow/p.Value), e.slower())
+			e.refuse(sol, []int{s.vs}, fmt.Sprintf("the slowest speed, %.3g %s, is %.1f times as fast: friction has fallen already", slow,
+				e.turns.unit("m/s"), slow/p.Value), e.slower())
 		case !(se <= vsLimit):
 			e.refuse(sol, []int{s.vs}, fmt.Sprintf("its standard error is %.0f %%", 100*min(se, 100)), e.slower())
 		}
@@ -149,16 +152,19 @@ func (e *staticFit) weakLevel(sol *fit.Solution) {
 		left, _, _ := e.m.share(slow/vs, value(fit.Values(sol.Params), e.m.delta, 2))
 		switch {
 		case dip < -2*se && e.mixed(sol):
-			sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it falls in the other direction (Fs below Fc): an offset or a temperature that changes between the recordings, or another law",
+			sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it falls in the other direction (Fs below Fc): an "+
+				"offset or a temperature that changes between the recordings, or another law",
 				[]string{"forward", "backward"}[i]))
 			e.refuse(sol, []int{s.fs, s.vs}, "friction rises with speed instead of falling, which says nothing about break-away",
 				"Record the speeds in both directions in turn, at one temperature; measure break-away by the presliding loop.")
 		case !(se <= dipLimit*math.Abs(dip)):
 			e.refuse(sol, []int{s.fs}, fmt.Sprintf("Fs − Fc has a standard error of %.0f %%", 100*min(se/math.Abs(dip), 100)), e.slower())
 		case left < 0.3:
-			e.refuse(sol, []int{s.fs}, fmt.Sprintf("it lies outside the data: at the slowest speed %.0f %% of Fs − Fc are left", 100*left), e.slower())
+			e.refuse(sol, []int{s.fs}, fmt.Sprintf("it lies outside the data: at the slowest speed %.0f %% of Fs − Fc are left", 100*left),
+				e.slower())
 		case dip < 0:
-			sol.Notes = append(sol.Notes, "friction grows with speed from Fs at rest to Fc, as of a contact that strengthens with speed: Fs is the level to which the curve tends at rest, not break-away")
+			sol.Notes = append(sol.Notes, "friction grows with speed from Fs at rest to Fc, as of a contact that strengthens with speed: Fs is "+
+				"the level to which the curve tends at rest, not break-away")
 		}
 	}
 }
@@ -202,7 +208,8 @@ func (e *staticFit) refuse(sol *fit.Solution, at []int, why, advice string) {
 // slower is the advice for a fall that is not seen.
 func (e *staticFit) slower() string {
 	slow, _ := e.m.speeds()
-	return fmt.Sprintf("Record speeds below %.2g %s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", slow, e.turns.unit("m/s"))
+	return fmt.Sprintf("Record speeds below %.2g %s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding "+
+		"loop, or leave out Fs and vs.", slow, e.turns.unit("m/s"))
 }
 
 // setDiagnostics fills in what the judgement of all methods wants to know.

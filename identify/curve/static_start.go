@@ -170,7 +170,8 @@ func (m *staticMap) starts(params []fit.Param, y, w []float64) [][]float64 {
 	for _, t := range trials {
 		near := false
 		for _, s := range list[1:] {
-			near = near || math.Abs(math.Log(t.theta[max(vs, m.side[1].vs)]/s[max(vs, m.side[1].vs)])) < 0.5 && (m.delta < 0 || t.theta[m.delta] == s[m.delta])
+			near = near || math.Abs(math.Log(t.theta[max(vs, m.side[1].vs)]/s[max(vs, m.side[1].vs)])) < 0.5 &&
+				(m.delta < 0 || t.theta[m.delta] == s[m.delta])
 		}
 		if !near && len(list) < 4 {
 			list = append(list, t.theta)

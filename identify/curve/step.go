@@ -172,7 +172,8 @@ func (p *plateau) fit(ctx context.Context, rho float64) {
 		m, se := meanError(p.f)
 		a, sa := meanError(p.f[:n/2])
 		b, sb := meanError(p.f[n/2:])
-		if se = max(se, math.Sqrt(stat.MomentAbout(2, p.f, m, nil)*(1+rho)/(1-rho)/float64(n))); math.Abs(a-b) <= 5*math.Hypot(sa, sb)+1e-9*math.Abs(m) {
+		if se = max(se, math.Sqrt(stat.MomentAbout(2, p.f, m, nil)*(1+rho)/(1-rho)/float64(n))); math.Abs(a-b) <= 5*math.Hypot(sa,
+			sb)+1e-9*math.Abs(m) {
 			p.f2, p.cov[0][0] = m, se*se
 			return
 		}

@@ -275,7 +275,8 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 		if !p.Fixed && p.Value < 2*se(p.Name) {
 			sol.Unidentifiable = append(sol.Unidentifiable,
 				fit.Indistinct{Names: []string{p.Name}, Reason: fmt.Sprintf("it is below the noise: %.2g ± %.2g", p.Value, se(p.Name)),
-					Advice: []string{"Take 1e-4, the least a simulation needs, or repeat with larger ratios of speed, a stiffer machine and faster sampling.", "Repeat with larger ratios of speed."}[i]})
+					Advice: []string{"Take 1e-4, the least a simulation needs, or repeat with larger ratios of speed, a stiffer machine and faster " +
+						"sampling.", "Repeat with larger ratios of speed."}[i]})
 		}
 	}
 	least, most := math.Inf(1), math.Inf(-1)
@@ -308,7 +309,8 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 		sol.Notes = append(sol.Notes, fmt.Sprintf("%d of %d speeds are held for less than 3·L: their steady level is extrapolated", short, steps))
 	}
 	if skipped > 0 {
-		sol.Notes = append(sol.Notes, fmt.Sprintf("after %d of %d steps the first samples do not follow the decay, as when the machine yields; they are left out and fmax is extrapolated to the step", skipped, steps))
+		sol.Notes = append(sol.Notes, fmt.Sprintf("after %d of %d steps the first samples do not follow the decay, as when the machine yields; "+
+			"they are left out and fmax is extrapolated to the step", skipped, steps))
 		if all[0].machine == 0 {
 			sol.Notes = append(sol.Notes, "the stiffness of the machine is not given: A and B take up its yielding")
 		}
@@ -322,5 +324,6 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 		table = append(table, row)
 	}
 	sol.Extra["steps"] = table
-	sol.Extra["scatter_A_ln"], sol.Extra["scatter_B_ln"], sol.Extra["scatter_ln_L"], sol.Extra["scatter_f2"] = x.tau[0], x.tau[1], x.tau[2], x.tau[3]
+	sol.Extra["scatter_A_ln"], sol.Extra["scatter_B_ln"], sol.Extra["scatter_ln_L"], sol.Extra["scatter_f2"] = x.tau[0], x.tau[1], x.tau[2],
+		x.tau[3]
 }

@@ -87,7 +87,8 @@ func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 		}
 	}
 	nuisance := func(name, unit string, value, bound float64, fixed bool) int {
-		t.params = append(t.params, fit.Param{Param: engine.Param{Name: name, Unit: t.turns.unit(unit), Value: value, Lo: -bound, Hi: bound, Fixed: fixed}})
+		t.params = append(t.params, fit.Param{Param: engine.Param{Name: name, Unit: t.turns.unit(unit), Value: value, Lo: -bound, Hi: bound,
+			Fixed: fixed}})
 		return len(t.params) - 1
 	}
 	if static != nil || offset < 0 {

@@ -68,7 +68,8 @@ func TestRotaryAxisSpeaksOfRadians(t *testing.T) {
 		}
 		speaks(name, err.Error())
 	}
-	_, err = VelocitySteps(ctx, []*record.Record{stepped(stepCases[0].law(), 5, 1e-2, 0)}, Rotary(StepParams(recs)), StepOptions{Rotary: true, Machine: -1}, nil)
+	_, err = VelocitySteps(ctx, []*record.Record{stepped(stepCases[0].law(), 5, 1e-2, 0)}, Rotary(StepParams(recs)),
+		StepOptions{Rotary: true, Machine: -1}, nil)
 	speaks("machine below zero", fmt.Sprint(err))
 	// and the test can fail
 	if sliding.FindString("below 0.3 m/s, several") == "" || sliding.FindString("0.3 N·m of 2 rad/s ") != "" {

@@ -54,10 +54,12 @@ func StepParams(recs []*record.Record) []fit.Param {
 	}
 	return []fit.Param{
 		{Param: engine.Param{Name: "mu0", Doc: "coefficient of friction at v0", Value: 0.5, Hi: 100}},
-		{Param: engine.Param{Name: "v0", Unit: "m/s", Doc: "speed at which the coefficient is mu0", Value: math.Exp(sum / n), Lo: 1e-12, Hi: 1e6, Fixed: true}},
+		{Param: engine.Param{Name: "v0", Unit: "m/s", Doc: "speed at which the coefficient is mu0", Value: math.Exp(sum / n), Lo: 1e-12, Hi: 1e6,
+			Fixed: true}},
 		{Param: engine.Param{Name: "A", Doc: "direct effect", Value: 1e-3, Lo: -10, Hi: 10}},
 		{Param: engine.Param{Name: "B", Doc: "effect of the state", Value: 2e-3, Lo: -10, Hi: 10}},
-		{Param: engine.Param{Name: "L", Unit: "m", Doc: "distance over which the state follows the speed", Value: 2e-5, Lo: 1e-9, Hi: 1}, Log: true},
+		{Param: engine.Param{Name: "L", Unit: "m", Doc: "distance over which the state follows the speed", Value: 2e-5, Lo: 1e-9, Hi: 1},
+			Log: true},
 	}
 }
 
@@ -66,10 +68,10 @@ func StepParams(recs []*record.Record) []fit.Param {
 //
 //	fmax − f1 = A·ln(v2/v1)   (6.38),   fmax − f2 − (f1 − f1∞) = B·ln(v2/v1)   (6.39),   f2 = mu0 + (A − B)·ln(v2/v0)   (6.37)
 //
-// where fmax − f2 = a falls by v2·lag/L when the force is recorded that much later than the motion. A, B, L, mu0 are the regression over all steps, with a scatter of A·r, B·r, ln L and f2 from step to step beside their
-// errors where they need one. Against the source (6.39) has f1 − f1∞, what the step before had left to decay. f1 is the
-// level right before the step, so the record must hold it. What a machine of known stiffness does to the numbers is told by
-// yielding.
+// where fmax − f2 = a falls by v2·lag/L when the force is recorded that much later than the motion. A, B, L, mu0 are the regression over
+// all steps, with a scatter of A·r, B·r, ln L and f2 from step to step beside their errors where they need one. Against the source (6.39)
+// has f1 − f1∞, what the step before had left to decay. f1 is the level right before the step, so the record must hold it. What a machine
+// of known stiffness does to the numbers is told by yielding.
 //
 // Force and motion are seldom sampled at one instant. Where the force is seen to jump between two of its samples it tells lag to
 // a part of a sample, else it is known to be less than about one; steps of different v2/L tell it better. Unless it is among the
@@ -138,7 +140,8 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 	}
 	switch {
 	case len(x.steps) == 0:
-		return nil, recs[0].Fail(0, "Record steps up and down between several speeds, each held for several L.", "no step of the velocity by more than 2 %%")
+		return nil, recs[0].Fail(0, "Record steps up and down between several speeds, each held for several L.",
+			"no step of the velocity by more than 2 %%")
 	case lengths == nil:
 		return nil, x.onlyLevels(recs[0])
 	}
@@ -188,7 +191,8 @@ func (x *stepFit) onlyLevels(d *record.Record) error {
 func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) {
 	n := len(d.Velocity)
 	if n == 0 || len(d.Force) != n {
-		return nil, d.Fail(0, "Name both columns in data.columns.", "velocity steps need the imposed velocity and the force, here %d and %d samples", n, len(d.Force))
+		return nil, d.Fail(0, "Name both columns in data.columns.", "velocity steps need the imposed velocity and the force, here %d and %d "+
+			"samples", n, len(d.Force))
 	}
 	if len(d.Load) != n && !(load > 0) && !o.Coefficient {
 		return nil, d.Fail(0, "Name the column of the normal load, give N0, or say that the force is a coefficient.", "no normal load")
@@ -214,7 +218,8 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 	}
 	ps := plateausOf(v)
 	if len(ps) < 2 {
-		return nil, d.Fail(0, "The level before a step must be in the record: begin it well before the first step, and hold every speed for several L.",
+		return nil, d.Fail(0, "The level before a step must be in the record: begin it well before the first step, and hold every speed for "+
+			"several L.",
 			"%d stretches of constant speed: no step of the velocity with both of its levels", len(ps))
 	}
 	noise := numeric.Noise(f)

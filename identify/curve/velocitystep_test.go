@@ -122,8 +122,10 @@ func TestStepsCoverage(t *testing.T) {
 		speeds   []float64
 		kind     string
 	}{
-		{0, true, many, "white"}, {0, false, many, "white"}, {0.5, true, many, "white"}, {0.5, false, many, "dependent"}, {-0.5, false, many, "white"},
-		{1, true, many, "dependent"}, {1, false, many, "white"}, {-1, true, many, "white"}, {2, false, many, "white"}, {0.5, false, []float64{1, 8}, "white"}, {1, true, []float64{8, 2}, "white"},
+		{0, true, many, "white"}, {0, false, many, "white"}, {0.5, true, many, "white"}, {0.5, false, many, "dependent"},
+		{-0.5, false, many, "white"},
+		{1, true, many, "dependent"}, {1, false, many, "white"}, {-1, true, many, "white"}, {2, false, many, "white"},
+		{0.5, false, []float64{1, 8}, "white"}, {1, true, []float64{8, 2}, "white"},
 	} {
 		var speeds []float64
 		for _, s := range c.speeds {

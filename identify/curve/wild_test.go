@@ -207,7 +207,8 @@ func TestWildRecords(t *testing.T) {
 				what += damage(d, r) + ", "
 			}
 			plan := identify.Plan{Methods: identify.Chain{identify.Method(method)}, Static: identify.Static{Weights: identify.Weights(r.IntN(3))},
-				Model: axis.Spec{Law: []string{"", "lugre", "stribeck-tustin", "stribeck-bo-pavelescu", "coulomb"}[r.IntN(5)], Asymmetric: r.IntN(4) == 0 && identify.FindMethod(identify.Method(method)).Sided}}
+				Model: axis.Spec{Law: []string{"", "lugre", "stribeck-tustin", "stribeck-bo-pavelescu", "coulomb"}[r.IntN(5)],
+					Asymmetric: r.IntN(4) == 0 && identify.FindMethod(identify.Method(method)).Sided}}
 			plan.Loop.Relaxed = r.IntN(3) == 0
 			name := fmt.Sprintf("%s %d (%sweights %d)", method, seed, what, plan.Static.Weights)
 			res, err := func() (res *identify.Result, err error) {

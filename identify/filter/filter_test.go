@@ -148,7 +148,8 @@ func TestZeroPhaseEach(t *testing.T) {
 // Differences of a sine are its derivatives, up to a fifth of the sampling rate.
 func TestDerivativesOfASine(t *testing.T) {
 	const dt, n = 2e-3, 80
-	for _, c := range []struct{ turn, first, second float64 }{{40, 1e-6, 1e-8}, {10, 1e-3, 1e-6}, {5, 0.04, 1e-3}} { // samples a turn; share off
+	// samples a turn; share off
+	for _, c := range []struct{ turn, first, second float64 }{{40, 1e-6, 1e-8}, {10, 1e-3, 1e-6}, {5, 0.04, 1e-3}} {
 		w := 2 * math.Pi / (c.turn * dt)
 		x := make([]float64, n)
 		for k := range x {

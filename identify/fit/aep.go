@@ -25,23 +25,27 @@ import (
 //
 // The zero value is a good method.
 type AEP struct {
-	Members     int     `yaml:"members" want:">=2 <=100000" doc:"individuals"`                                       // of an island; 0: 30
-	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`                                      // with that of the random members; 0: 100, or no limit if Simulations is given
+	Members int `yaml:"members" want:">=2 <=100000" doc:"individuals"` // of an island; 0: 30
+	// with that of the random members; 0: 100, or no limit if Simulations is given
+	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`
 	Islands     int     `yaml:"islands" want:">=1 <=1000" doc:"populations that exchange their best"`                // 0: 1
 	Beta1       float64 `yaml:"beta1" want:">0 <=1" doc:"spread in the direction of the last success [MOGI] (6.26)"` // 0: 0.1
 	Beta2       float64 `yaml:"beta2" want:">0 <=1" doc:"spread per age without it [MOGI] (6.26)"`                   // 0: 0.05
 	Spread      Spread  `yaml:"spread" doc:"cost: the spread shrinks with the root of the cost; one: as [MOGI] (6.26) is written"`
 	Survivors   int     `yaml:"survivors" want:">=1 <=100" doc:"best individuals that a following lm polishes"` // 0: 3
 
-	Migrate     int `yaml:"migrate" want:">=1 <=1000000" doc:"generations from one exchange between islands to the next"` // 0: 10
-	Simulations int `yaml:"-"`                                                                                            // no generation begins that would exceed as many; 0: no limit
+	Migrate int `yaml:"migrate" want:">=1 <=1000000" doc:"generations from one exchange between islands to the next"` // 0: 10
+	// no generation begins that would exceed as many; 0: no limit
+	Simulations int `yaml:"-"`
 
 	Seed  uint64 `yaml:"-"`
 	Start bool   `yaml:"-"` // the values of the parameters are among the first members
 
-	InitialMembers [][]float64 `yaml:"-" json:"-"` // the first members, of each parameter a value, clipped into the box; the others are drawn. nil: all are
-	Mean           float64     `yaml:"-" json:"-"` // f̄0 of the evolution that InitialMembers goes on with, for as many rows as these; 0: that of the first members
-	Workers        int         `yaml:"-"`          // 0: as many as there are processors
+	// the first members, of each parameter a value, clipped into the box; the others are drawn. nil: all are
+	InitialMembers [][]float64 `yaml:"-" json:"-"`
+	// f̄0 of the evolution that InitialMembers goes on with, for as many rows as these; 0: that of the first members
+	Mean    float64 `yaml:"-" json:"-"`
+	Workers int     `yaml:"-"` // 0: as many as there are processors
 
 	// Save is called with the state after every Every-th generation, and at the end. Resume continues from such a state;
 	// it must come from the same problem and population.
@@ -78,7 +82,8 @@ func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error
 	s.Converged, s.Reason = pop.converged, pop.Reason
 	s.Trace, s.Iterations, s.Evaluations = pop.trace, pop.Generation, s.Evaluations+pop.Simulated
 	theta, costs := pop.Survivors(cmp.Or(a.Survivors, 3))
-	s.Extra = map[string]any{"survivors": theta, "survivor_costs": costs, "mean_first_cost": pop.mean, "generations": pop.Generation, "on_bound": s.Extra["on_bound"]}
+	s.Extra = map[string]any{"survivors": theta, "survivor_costs": costs, "mean_first_cost": pop.mean, "generations": pop.Generation,
+		"on_bound": s.Extra["on_bound"]}
 	s.Compute = time.Since(begin)
 	return s, nil
 }

@@ -72,7 +72,8 @@ func TestRulesByHand(t *testing.T) {
 		won := m.compete(4)
 		near("place", m.u, c.u)
 		if won != (c.age == 1) || m.age != c.age || m.cost != c.cost || !slices.Equal(m.dir, c.dir) {
-			t.Errorf("step %d: won %v, age %d, cost %g, directions %v; by hand age %d, cost %g, %v", i, won, m.age, m.cost, m.dir, c.age, c.cost, c.dir)
+			t.Errorf("step %d: won %v, age %d, cost %g, directions %v; by hand age %d, cost %g, %v", i, won, m.age, m.cost, m.dir, c.age, c.cost,
+				c.dir)
 		}
 	}
 }

@@ -194,7 +194,8 @@ func TestKnownNoise(t *testing.T) {
 	s.NoiseKnown = true
 	a := assessed(t, s)
 	e := a.Estimates[0]
-	if want := 1 / math.Sqrt(floats.Dot(s.Jac, s.Jac)); math.Abs(*e.StdErr/want-1) > 1e-12 || math.Abs((e.CI95[1]-e.Value)/want-1.959964) > 1e-5 {
+	if want := 1 / math.Sqrt(floats.Dot(s.Jac, s.Jac)); math.Abs(*e.StdErr/want-1) > 1e-12 ||
+		math.Abs((e.CI95[1]-e.Value)/want-1.959964) > 1e-5 {
 		t.Errorf("error %g, want %g; interval %v", *e.StdErr, want, *e.CI95)
 	}
 	if want := floats.Dot(s.Residual, s.Residual) + 12*math.Log(2*math.Pi) + 2; math.Abs(*a.Fit.AIC-want) > 1e-9 {

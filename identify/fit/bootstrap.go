@@ -17,11 +17,12 @@ import (
 
 // Resampled is what a bootstrap says about the parameters of a solution.
 type Resampled struct {
-	FittedReplicates int                    // replicates that were fitted, fewer than wanted if interrupted …
-	FailedReplicates int                    // … or if the fit of some failed
-	Block            int                    // rows
-	CI95             map[string]*[2]float64 // 2.5 % and 97.5 % of the replicates, by name, for a Log parameter in its logarithm; none with fewer than 40
-	Theta            [][]float64            // of every replicate that was fitted, in their order
+	FittedReplicates int // replicates that were fitted, fewer than wanted if interrupted …
+	FailedReplicates int // … or if the fit of some failed
+	Block            int // rows
+	// 2.5 % and 97.5 % of the replicates, by name, for a Log parameter in its logarithm; none with fewer than 40
+	CI95  map[string]*[2]float64
+	Theta [][]float64 // of every replicate that was fitted, in their order
 }
 
 // percentileRows is the fewest replicates whose percentiles mean something: one beyond each end.
@@ -41,7 +42,8 @@ const percentileRows = 40
 // refit fits a problem from the values of its parameters. Replicates
 // are computed side by side and each has the stream of random numbers of its own number, so the result depends on the seed
 // alone. An interruption through ctx leaves the replicates that were done, without an error.
-func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed uint64, refit func(context.Context, *Problem) (*Solution, error)) (*Resampled, error) {
+func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed uint64,
+	refit func(context.Context, *Problem) (*Solution, error)) (*Resampled, error) {
 	theta := make([]float64, len(p.Params))
 	for j, q := range p.Params {
 		i := Index(s.Params, q.Name)

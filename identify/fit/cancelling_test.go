@@ -75,7 +75,8 @@ func TestIntervalsWhereNeighboursCancel(t *testing.T) {
 		err := scatter / math.Sqrt(draws) // intervals of one record depend on each other
 		t.Logf("%s: %.1f ± %.1f %%, errors %.3f of those of independent rows", c.name, 100*held, 100*err, ratio)
 		if held < 0.93-2*err || held > 0.97+2*err || ratio > c.most || ratio < c.least {
-			t.Errorf("%s: %.1f ± %.1f %% of the intervals hold the truth, errors are %.3f of those of independent rows", c.name, 100*held, 100*err, ratio)
+			t.Errorf("%s: %.1f ± %.1f %% of the intervals hold the truth, errors are %.3f of those of independent rows", c.name, 100*held, 100*err,
+				ratio)
 		}
 	}
 }

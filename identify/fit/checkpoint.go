@@ -75,7 +75,8 @@ func (pop *Population) Checkpoint() *Checkpoint {
 // restore puts a population, or one of its islands, into the state of a checkpoint, which must come from the same problem, seed and size.
 func (pop *Population) restore(c *Checkpoint) error {
 	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("aep: the checkpoint does not belong to this search: "+format+"; start afresh, or with the settings it was written with", args...)
+		return fmt.Errorf("aep: the checkpoint does not belong to this search: "+format+"; start afresh, or with the settings it was "+
+			"written with", args...)
 	}
 	mine, size := pop.Checkpoint(), len(pop.individuals)/len(pop.islands)
 	first := 0 // island
@@ -102,7 +103,8 @@ func (pop *Population) restore(c *Checkpoint) error {
 	seen := make([]bool, len(pop.individuals))
 	for i, s := range c.Members {
 		island := first + i/size
-		if s.Birth/size != island || s.Birth < 0 || seen[s.Birth] || len(s.Place) != len(pop.box) || len(s.Dir) != len(pop.box) || s.Age < 1 || !(s.Cost >= 0) {
+		if s.Birth/size != island || s.Birth < 0 || seen[s.Birth] || len(s.Place) != len(pop.box) || len(s.Dir) != len(pop.box) || s.Age < 1 ||
+			!(s.Cost >= 0) {
 			return refuse("member %d is damaged", i)
 		}
 		seen[s.Birth] = true

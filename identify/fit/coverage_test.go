@@ -97,7 +97,8 @@ func (c repeated) coverage(t *testing.T, records int) (goBy, classical, logs flo
 func TestIntervalsCoverTheTruth(t *testing.T) {
 	for _, c := range repetitions {
 		goBy, classical, logs := c.coverage(t, 150)
-		t.Logf("%s: intervals to go by hold the truth in %.1f %%, classical %.1f %%, classical of the logarithm %.1f %%", c.name, 100*goBy, 100*classical, 100*logs)
+		t.Logf("%s: intervals to go by hold the truth in %.1f %%, classical %.1f %%, classical of the logarithm %.1f %%", c.name, 100*goBy,
+			100*classical, 100*logs)
 		if goBy < 0.90 || goBy > 0.98 || (c.rho > 0) != (classical < 0.87) {
 			t.Errorf("%s: %.1f %% covered, classical %.1f %%", c.name, 100*goBy, 100*classical)
 		}

@@ -152,7 +152,8 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		f.columnsValid = true
 		f.factor()
 		if floats.Norm(f.length, math.Inf(1)) == 0 { // of the columns
-			return false, "no parameter has any effect: steps of the differences are below what the model resolves, or the start is where nothing matters"
+			return false, "no parameter has any effect: steps of the differences are below what the model resolves, or the start is where nothing " +
+				"matters"
 		}
 
 		// close enough in standard errors?

@@ -341,7 +341,8 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 	return s
 }
 
-// slide writes the sums of x over windows of lags + 1 rows that end at row at and after it, with sum that of the one before, and gives the last.
+// slide writes the sums of x over windows of lags + 1 rows that end at row at and after it, with sum that of the one before, and gives the
+// last.
 func slide(ends, x []float64, sum float64, at, lags int) float64 {
 	for i := range ends {
 		d, last := 0.0, at+i

@@ -86,7 +86,8 @@ func indistinct(s *Solution, c *covariance, est []Estimate) []Indistinct {
 				}
 			}
 		}
-		add(group, normalised(part), fmt.Sprintf("the estimates of %s are correlated by %.4f: they move together as the weights say and the fit hardly changes", names(est, group), least))
+		add(group, normalised(part), fmt.Sprintf("the estimates of %s are correlated by %.4f: they move together as the weights say and the "+
+			"fit hardly changes", names(est, group), least))
 	}
 
 	// values that are little more than an order of magnitude, where the sign is no question

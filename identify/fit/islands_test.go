@@ -85,7 +85,8 @@ func TestGenerationAllocs(t *testing.T) {
 
 // A population goes on where another one ended: its members are the first, clipped into the box, and the rest is drawn.
 func TestAEPFromMembers(t *testing.T) {
-	p := &Problem{Rows: 2, Params: []Param{{Param: engine.Param{Name: "a", Lo: 1, Hi: 100, Value: 3}, Log: true}, {Param: engine.Param{Name: "b", Lo: -1, Hi: 1}}}}
+	p := &Problem{Rows: 2, Params: []Param{{Param: engine.Param{Name: "a", Lo: 1, Hi: 100, Value: 3}, Log: true},
+		{Param: engine.Param{Name: "b", Lo: -1, Hi: 1}}}}
 	p.NewEvaluator = func() Evaluator {
 		return formula(func(theta, r []float64) { r[0], r[1] = theta[0]-50, theta[1]-0.5 })
 	}

@@ -88,7 +88,8 @@ var landscapes = []struct {
 }{
 	{"sphere", box(6, 6, -2, 3, sphere), "np.sum((x - 0.3)**2)", 1e-3, 1e-3},
 	{"rosenbrock", box(4, 6, -2, 3, rosenbrock), "np.sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)", 0.5, 0.02},
-	{"rastrigin", box(4, 8, -5.12, 5.12, rastrigin), "np.sum((x - .7)**2 + 10*(1 - np.cos(2*np.pi*(x - .7))))", 8, 1.2}, // traps a step apart in every coordinate: no better than chance
+	// traps a step apart in every coordinate: no better than chance
+	{"rastrigin", box(4, 8, -5.12, 5.12, rastrigin), "np.sum((x - .7)**2 + 10*(1 - np.cos(2*np.pi*(x - .7))))", 8, 1.2},
 	{"schwefel", box(4, 4, -500, 500, schwefel), "np.sum(418.9828872724339 - x*np.sin(np.sqrt(abs(x))))", 200, 0.8},
 }
 

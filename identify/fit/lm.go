@@ -182,10 +182,12 @@ func (f *descent) solution(p *Problem) *Solution {
 		f.factor()
 	}
 	if failed := d.failedColumns.Load(); failed > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("the simulation fails on both sides of the estimate for %d parameters: their derivatives are not known and set to zero", failed))
+		s.Notes = append(s.Notes, fmt.Sprintf("the simulation fails on both sides of the estimate for %d parameters: their derivatives are not "+
+			"known and set to zero", failed))
 	}
 	if f.roughOffset > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("the simulation is rough: differences of %g see a slope where the cost has none, worth %.2g standard errors; with a smaller step of the solver the estimates may move by that much", f.step, f.roughOffset))
+		s.Notes = append(s.Notes, fmt.Sprintf("the simulation is rough: differences of %g see a slope where the cost has none, worth %.2g "+
+			"standard errors; with a smaller step of the solver the estimates may move by that much", f.step, f.roughOffset))
 	}
 	f.hold()
 	if f.offset = f.relativeOffset(); f.offset >= 0 {

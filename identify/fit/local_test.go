@@ -72,8 +72,8 @@ func decaying(n int, local bool) *Problem {
 	return p
 }
 
-// Local parameters change nothing but the work: the minimum is that of the whole problem, and classical errors are the roots of the diagonal of
-// s²(JᵀJ)⁻¹, here by the inverse of the whole matrix. The noise is white: robust errors are the same but for chance.
+// Local parameters change nothing but the work: the minimum is that of the whole problem, and classical errors are the roots of the
+// diagonal of s²(JᵀJ)⁻¹, here by the inverse of the whole matrix. The noise is white: robust errors are the same but for chance.
 func TestLocalParameters(t *testing.T) {
 	const n = 12
 	var ends [2]*Solution

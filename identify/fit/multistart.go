@@ -405,7 +405,8 @@ func (f *several) solution() (*Solution, error) {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d starts could not be simulated", failed, len(f.ends)))
 	}
 	if reached == 1 && len(starts) > 1 && !f.explained {
-		s.Notes = append(s.Notes, fmt.Sprintf("only one of %d starts reached the lowest cost: there may be a lower one still, more starts would tell",
+		s.Notes = append(s.Notes, fmt.Sprintf("only one of %d starts reached the lowest cost: there may be a lower one still, more starts "+
+			"would tell",
 			len(starts)))
 	}
 	return s, nil

@@ -36,7 +36,8 @@ func TestMultiStartFindsFarMinima(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: sum of squares %.8g, certified %.8g; %d of 10 starts, %d evaluations", c.name, 2*s.Cost, c.sum, s.Extra["reached"], s.Evaluations)
+		t.Logf("%s: sum of squares %.8g, certified %.8g; %d of 10 starts, %d evaluations", c.name, 2*s.Cost, c.sum, s.Extra["reached"],
+			s.Evaluations)
 		if math.Abs(2*s.Cost/c.sum-1) > 1e-7 {
 			t.Errorf("%s: sum of squares %.9g, certified %.9g", c.name, 2*s.Cost, c.sum)
 		}
@@ -78,8 +79,9 @@ func toneProblem(rows int, noise float64) *Problem {
 		e.y[k] = y[k] + noise*rng.NormFloat64()
 	}
 	p := &Problem{
-		Params: []Param{logarithmic("size", 1, 0.1, 10), logarithmic("damping", 0.03, 0.01, 0.05), logarithmic("pulsation", 20, 10, 100), free("phase", 0, -math.Pi, math.Pi)},
-		Rows:   rows, Unit: "V",
+		Params: []Param{logarithmic("size", 1, 0.1, 10), logarithmic("damping", 0.03, 0.01, 0.05), logarithmic("pulsation", 20, 10, 100),
+			free("phase", 0, -math.Pi, math.Pi)},
+		Rows: rows, Unit: "V",
 		NewEvaluator: func() Evaluator { return e },
 	}
 	p.Horizon = func(share float64) *Problem {

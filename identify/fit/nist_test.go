@@ -114,9 +114,11 @@ func TestCertifiedEstimatesAndDeviations(t *testing.T) {
 				worst = max(worst, math.Abs(s.Params[j].Value-c.b[j])/c.sd[j])
 				worstSD = max(worstSD, math.Abs(sd[j]/c.sd[j]-1))
 			}
-			t.Logf("%-8s start %d: %4d steps, %5d evaluations, off by %.1e standard deviations, these by %.1e; %s", c.name, i+1, s.Iterations, s.Evaluations, worst, worstSD, s.Reason)
+			t.Logf("%-8s start %d: %4d steps, %5d evaluations, off by %.1e standard deviations, these by %.1e; %s", c.name, i+1, s.Iterations,
+				s.Evaluations, worst, worstSD, s.Reason)
 			if worst > 1e-3 || worstSD > 1e-4 || math.Abs(2*s.Cost/c.sum-1) > 1e-8 {
-				t.Errorf("%s from start %d: %.9g, deviations %.6g, sum of squares %.11g; certified %.9g, %.6g, %.11g (%s)", c.name, i+1, Values(s.Params), sd, 2*s.Cost, c.b, c.sd, c.sum, s.Reason)
+				t.Errorf("%s from start %d: %.9g, deviations %.6g, sum of squares %.11g; certified %.9g, %.6g, %.11g (%s)", c.name, i+1,
+					Values(s.Params), sd, 2*s.Cost, c.b, c.sd, c.sum, s.Reason)
 			}
 		}
 	}

@@ -17,8 +17,8 @@ func startsOf(t *testing.T, p *Problem, froms ...[]float64) (*Solution, []Start)
 	return s, s.Extra["starts"].([]Start)
 }
 
-// Descents that lead to one place are alike from where the linear model holds: those behind the first stop there, and the answer is as exact
-// as that of one descent.
+// Descents that lead to one place are alike from where the linear model holds: those behind the first stop there, and the answer is as
+// exact as that of one descent.
 func TestDescentsThatMeetStop(t *testing.T) {
 	p := toneProblem(1000, 0.02)
 	near := func(by float64) []float64 { return []float64{2 * by, 0.02 * by, 40 + 0.02*by, 0.5 * by} }

@@ -86,8 +86,8 @@ func (l Loss) Cost(r []float64) float64 {
 
 // Roots writes √ρ'(r²/s²): the factors of the rows of a weighted problem that has the same gradient.
 //
-// The weighted JᵀJ leaves out the second derivative of ρ and so stays positive: steps are those of iteratively reweighted least squares, which
-// lower the cost of these losses without the rows that Triggs' correction would have to drop.
+// The weighted JᵀJ leaves out the second derivative of ρ and so stays positive: steps are those of iteratively reweighted least squares,
+// which lower the cost of these losses without the rows that Triggs' correction would have to drop.
 func (l Loss) Roots(r, w []float64) {
 	if l.Kind == Squares {
 		for k := range w {

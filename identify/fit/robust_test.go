@@ -69,7 +69,8 @@ func peers() (cases []*peerCase) {
 	for kind, loss := range []string{"linear", "soft_l1", "huber", "cauchy"} {
 		for _, bounded := range []bool{false, true} {
 			// a decay with one row in ten far off
-			c := &peerCase{Model: "decay", Start: []float64{1, 0.5, 0.1}, Loss: loss, Scale: 0.1, kind: LossKind(kind), Lo: make([]*float64, 3), Hi: make([]*float64, 3)}
+			c := &peerCase{Model: "decay", Start: []float64{1, 0.5, 0.1}, Loss: loss, Scale: 0.1, kind: LossKind(kind), Lo: make([]*float64, 3),
+				Hi: make([]*float64, 3)}
 			for k := range 60 {
 				t := 0.1 * float64(k)
 				y := decay(t, []float64{3, 1.3, 0.5}) + 0.05*rng.NormFloat64()
@@ -85,7 +86,8 @@ func peers() (cases []*peerCase) {
 			cases = append(cases, c)
 
 			// friction over velocity, both directions
-			c = &peerCase{Model: "stribeck", Start: []float64{5, 5, 0.02, 10}, Loss: loss, Scale: 0.5, kind: LossKind(kind), Lo: make([]*float64, 4), Hi: make([]*float64, 4)}
+			c = &peerCase{Model: "stribeck", Start: []float64{5, 5, 0.02, 10}, Loss: loss, Scale: 0.5, kind: LossKind(kind),
+				Lo: make([]*float64, 4), Hi: make([]*float64, 4)}
 			for k := range 80 {
 				v := numeric.Sign(float64(k%2)-0.5) * 0.001 * math.Pow(1.08, float64(k))
 				c.T = append(c.T, v)
@@ -156,7 +158,8 @@ func TestAgreesWithSciPy(t *testing.T) {
 					worstCov = max(worstCov, math.Abs(cov[j*n+k]-want[i].Cov[j][k])/scale)
 				}
 			}
-			t.Logf("%-8s %-7s bounded %-5v log %-5v: %2d steps, off by %.1e deviations, covariance by %.1e, cost by %.1e, on a bound %v; %s", c.Model, c.kind, bounded, log,
+			t.Logf("%-8s %-7s bounded %-5v log %-5v: %2d steps, off by %.1e deviations, covariance by %.1e, cost by %.1e, on a bound %v; %s",
+				c.Model, c.kind, bounded, log,
 				s.Iterations, worst, worstCov, s.Cost/want[i].Cost-1, s.Extra["on_bound"], s.Reason)
 			if worst > 2e-3 || worstCov > 1e-3 || math.Abs(s.Cost/want[i].Cost-1) > 1e-6 || !s.Converged {
 				t.Errorf("%s %s: %.8g cost %.9g, SciPy %.8g cost %.9g", c.Model, c.kind, Values(s.Params), s.Cost, want[i].Theta, want[i].Cost)

@@ -46,9 +46,11 @@ func byRounds(t *testing.T, a AEP, p *Problem, rounds int) *Checkpoint {
 	return whole
 }
 
-// Islands done one by one are the search in one go, to the last bit: members, random numbers, counters; and the search can go on from there.
+// Islands done one by one are the search in one go, to the last bit: members, random numbers, counters; and the search can go on from
+// there.
 func TestRoundsAreTheSearch(t *testing.T) {
-	for name, f := range map[string]func(x, r []float64){"rosenbrock": rosenbrock, "rastrigin": rastrigin, "plateau": func(x, r []float64) { // many that cost the same
+	// many that cost the same
+	for name, f := range map[string]func(x, r []float64){"rosenbrock": rosenbrock, "rastrigin": rastrigin, "plateau": func(x, r []float64) {
 		for i := range r {
 			r[i] = float64(int(4 * x[i%len(x)]))
 		}
@@ -131,9 +133,11 @@ func TestRoundsRefuse(t *testing.T) {
 		{"another size", func() (*Checkpoint, error) {
 			return AEP{Members: 5, Islands: 2}.Round(t.Context(), p, 0, states)
 		}, "it has 4 members"},
-		{"of no island here", func() (*Checkpoint, error) { return a.Round(t.Context(), p, 0, []*Checkpoint{&far}) }, "it is of island 2, here there are 2"},
+		{"of no island here", func() (*Checkpoint, error) { return a.Round(t.Context(), p, 0, []*Checkpoint{&far}) },
+			"it is of island 2, here there are 2"},
 		{"a cost missing", func() (*Checkpoint, error) { return a.Round(t.Context(), p, 0, states[:1]) }, "island 1 is missing"},
-		{"rounds mixed", func() (*Checkpoint, error) { return a.Round(t.Context(), p, 0, []*Checkpoint{states[0], &later}) }, "after the same round"},
+		{"rounds mixed", func() (*Checkpoint, error) { return a.Round(t.Context(), p, 0, []*Checkpoint{states[0], &later}) },
+			"after the same round"},
 		{"one missing", func() (*Checkpoint, error) { return a.Join(p, states[:1]) }, "island 1 is missing"},
 		{"one twice", func() (*Checkpoint, error) { return a.Join(p, []*Checkpoint{states[0], states[0]}) }, "not those of 2 islands"},
 		{"of two rounds", func() (*Checkpoint, error) { return a.Join(p, []*Checkpoint{states[0], &later}) }, "not those of 2 islands"},

@@ -38,7 +38,8 @@ json.dump(sorted(run(s) for s in range(20)), sys.stdout)`,
 func TestCoverageOfManyRecords(t *testing.T) {
 	for _, c := range repetitions {
 		goBy, classical, logs := c.coverage(t, 3000)
-		t.Logf("%s: intervals to go by hold the truth in %.1f %%, classical %.1f %%, classical of the logarithm %.1f %%", c.name, 100*goBy, 100*classical, 100*logs)
+		t.Logf("%s: intervals to go by hold the truth in %.1f %%, classical %.1f %%, classical of the logarithm %.1f %%", c.name, 100*goBy,
+			100*classical, 100*logs)
 		if goBy < 0.90 || goBy > 0.98 {
 			t.Errorf("%s: %.1f %% covered", c.name, 100*goBy)
 		}

@@ -31,11 +31,15 @@ type Solution struct {
 
 	// Input, Velocity and Position at the rows, for tests of what residuals depend on; nil if there are none.
 	Input, Velocity, Position []float64
-	Rounded                   []float64 // by how much rounding moved a force, as the rows have it; nil: it was not rounded, or that is not known
-	Bend                      []float64 // of a force: d²/dt² of the model's, but for jumps, as the rows have it; nil: the rows are as they were recorded
-	LagWithin                 float64   // s, the lag of the force is as much as this, either way, as the rows tell, and was taken for zero; 0: it is a parameter, or was not looked for
-	Blur                      float64   // s, over which filters mix the rows
-	Lags                      int       // least bandwidth of the robust covariance, rows; 0: what the scores ask for
+	// by how much rounding moved a force, as the rows have it; nil: it was not rounded, or that is not known
+	Rounded []float64
+	// of a force: d²/dt² of the model's, but for jumps, as the rows have it; nil: the rows are as they were recorded
+	Bend []float64
+	// s, the lag of the force is as much as this, either way, as the rows tell, and was taken for zero; 0: it is a parameter, or was not
+	// looked for
+	LagWithin float64
+	Blur      float64 // s, over which filters mix the rows
+	Lags      int     // least bandwidth of the robust covariance, rows; 0: what the scores ask for
 
 	Loops []Loop // of methods that explain force over displacement, as they were recorded; nil: of others
 

@@ -27,7 +27,8 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 	for j, i := range s.FreeParams {
 		name := bare(s.Params[i].Name)
 		m.Terms = append(m.Terms, MotionTerm{FreeIndex: j, Name: s.Params[i].Name, Value: s.Params[i].Value, Offset: name == "offset",
-			Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv", Column: func(k int) float64 { return s.Jac[k*p+j] }})
+			Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv",
+			Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
 	return m.Suspects()
 }
@@ -195,7 +196,8 @@ func (m *Motion) drift(t *MotionTerm, kind, what, advice string, column func(k i
 
 // speed: friction that is not straight in the velocity.
 func (m *Motion) speed() {
-	drag := m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
+	drag := m.add("drag", "a force that grows with the square of the speed (drag)",
+		"Fit a model with quadratic drag, or record slower motion.",
 		func(k int) float64 { return m.V[k] * math.Abs(m.V[k]) })
 	drag.Expected, drag.OneSpeed, drag.JudgedAlone = true, m.oneSpeed, true
 	viscous := func(k int) float64 { return m.V[k] }
@@ -214,7 +216,8 @@ func (m *Motion) speed() {
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.topSpeed
 		m.jumps = true
-		sp := m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
+		sp := m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share),
+			"Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
 			func(k int) float64 { return numeric.Sign(m.V[k]) * math.Exp(-m.V[k]*m.V[k]/(vs*vs)) })
 		if m.jumps = false; m.Undriven && level != nil {
 			sp.Expected, sp.MaxCoefficient = true, math.Abs(level.Value)
@@ -228,7 +231,8 @@ func (m *Motion) speed() {
 func (m *Motion) direction(t *MotionTerm) {
 	const kind, advice = "direction", "Split friction by direction: --asymmetric."
 	if t != nil && m.Undriven {
-		m.drift(t, kind, "that differs between the directions", advice, func(k int) float64 { return t.Column(k) * numeric.Sign(m.V[k]) }).BothSides = true
+		m.drift(t, kind, "that differs between the directions", advice,
+			func(k int) float64 { return t.Column(k) * numeric.Sign(m.V[k]) }).BothSides = true
 		return
 	}
 	m.add(kind, "a viscous friction that differs between the directions", advice, func(k int) float64 { return math.Abs(m.V[k]) })
@@ -249,7 +253,8 @@ func (m *Motion) place() {
 		m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
 			func(k int) float64 { return m.X[k] }) // relaxed at zero, as the term is: a constant force moves with it
 	}
-	m.add("stiffening", "a force that grows with the cube of the way (a spring that stiffens, a pendulum taken for a spring)", "Add gravity-sin to the terms, or record a shorter way.",
+	m.add("stiffening", "a force that grows with the cube of the way (a spring that stiffens, a pendulum taken for a spring)",
+		"Add gravity-sin to the terms, or record a shorter way.",
 		func(k int) float64 { return (m.X[k] - mid) * (m.X[k] - mid) * (m.X[k] - mid) })
 	for i := range m.Terms {
 		if t := &m.Terms[i]; !t.Offset { // a spring
@@ -270,7 +275,8 @@ func (m *Motion) place() {
 	least := max(4*sum, m.span/100)
 	for cycles := 2.0; m.span/cycles > least; cycles += 0.5 {
 		w := 2 * math.Pi * cycles / m.span
-		m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles), "Average over whole periods, or record a compensated drive.",
+		m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles),
+			"Average over whole periods, or record a compensated drive.",
 			func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) })
 	}
 }
@@ -325,15 +331,18 @@ func (m *Motion) turn() {
 	mean := way / float64(turns)
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.topSpeed
-		m.add("zero of velocity", "a friction that turns where the velocity is not zero", "The sensor of position drifts, or its gain differs between the directions: compare it with another sensor.",
+		m.add("zero of velocity", "a friction that turns where the velocity is not zero",
+			"The sensor of position drifts, or its gain differs between the directions: compare it with another sensor.",
 			func(k int) float64 { return math.Exp(-m.V[k] * m.V[k] / (vs * vs)) })
 	}
 	for _, share := range []float64{0.003, 0.01, 0.03, 0.1} {
 		l := share * mean
 		soft := func(k int) float64 { return math.Exp(-m.reversalDistance[k] / l) }
-		m.add("presliding", "a friction that builds up behind every reversal (presliding)", "Fit a law with a bristle, or leave slow rows out with min_velocity.",
+		m.add("presliding", "a friction that builds up behind every reversal (presliding)",
+			"Fit a law with a bristle, or leave slow rows out with min_velocity.",
 			func(k int) float64 { return numeric.Sign(m.V[k]) * soft(k) })
-		m.add("backlash", "a mass that is missing behind every reversal (backlash)", "Remove the play, measure behind it, or leave out what follows a reversal.",
+		m.add("backlash", "a mass that is missing behind every reversal (backlash)",
+			"Remove the play, measure behind it, or leave out what follows a reversal.",
 			func(k int) float64 { return m.a[k] * soft(k) })
 	}
 }
@@ -360,7 +369,8 @@ func (m *Motion) course() {
 	}
 	if !m.Constant {
 		m.add(ConstantForce, "a constant force (weight, zero of the sensor)", "Add offset to the terms.", func(int) float64 { return 1 })
-		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.", func(k int) float64 { return at(k) - 0.5 })
+		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.",
+			func(k int) float64 { return at(k) - 0.5 })
 	}
 }
 
@@ -369,7 +379,8 @@ const ConstantForce = "constant force"
 
 // lag: force and motion are not of one time, or one of them passed a filter or a shaft that the other did not.
 func (m *Motion) lag() {
-	const what, advice = "a force that is not of the same time as the motion", "Let the lag be a parameter, or correct the times of the columns."
+	const what, advice = "a force that is not of the same time as the motion",
+		"Let the lag be a parameter, or correct the times of the columns."
 	m.jumps = true
 	defer func() { m.jumps = false }()
 	rate := m.slope(m.Force)
@@ -403,7 +414,8 @@ func (m *Motion) filter() {
 	if bend == nil {
 		bend = m.bend(m.Force)
 	}
-	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion", "Record both without a filter, or behind the same one, and the motion where the force acts.",
+	sp := m.add(LowPass, "a low-pass, or an elastic shaft, between force and motion",
+		"Record both without a filter, or behind the same one, and the motion where the force acts.",
 		func(k int) float64 { return bend[k] })
 	sp.Named, sp.JumpsAtTurns, sp.JudgedAlone, sp.Uncertainty = filterName, m.Bend == nil, true, phaseOnly-1
 	if limit := phaseOnly * m.Delay * m.Delay / 2; m.Delay < 0 {
@@ -423,9 +435,12 @@ const phaseOnly = 1.2
 func filterName(b float64) string {
 	first, mean, resonance := 1e3*math.Sqrt(2*math.Abs(b)), 1e3*math.Sqrt(24*math.Abs(b)), math.Sqrt(0.25/math.Abs(b))/(2*math.Pi)
 	if b > 0 {
-		return fmt.Sprintf("a recorded force that is smoother than the one that moves: as behind a filter of first order of %.2g ms, as a mean over %.2g ms, or as with the sensor of position behind a shaft that resonates near %.2g Hz", first, mean, resonance)
+		return fmt.Sprintf("a recorded force that is smoother than the one that moves: as behind a filter of first order of %.2g ms, as a mean "+
+			"over %.2g ms, or as with the sensor of position behind a shaft that resonates near %.2g Hz", first, mean, resonance)
 	}
-	return fmt.Sprintf("a motion that is smoother than the recorded force makes it: as with a position behind a filter of first order of %.2g ms, a mean of it over %.2g ms, a drive that follows the recorded command so slowly, or a load behind a shaft that resonates near %.2g Hz", first, mean, resonance)
+	return fmt.Sprintf("a motion that is smoother than the recorded force makes it: as with a position behind a filter of first order of "+
+		"%.2g ms, a mean of it over %.2g ms, a drive that follows the recorded command so slowly, or a load behind a shaft that resonates near "+
+		"%.2g Hz", first, mean, resonance)
 }
 
 // bend is the second derivative of x, to 3 % up to a fifth of the sampling rate; 0 next to a gap, where rows were left out, and at the
@@ -464,7 +479,8 @@ func (m *Motion) drive() {
 	slices.Sort(size)
 	m.jumps = true
 	defer func() { m.jumps = false }()
-	gear := m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)", "Record with less load, or give the efficiency of the gear to the torque.",
+	gear := m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)",
+		"Record with less load, or give the efficiency of the gear to the torque.",
 		func(k int) float64 {
 			load := m.Force[k] // without friction, which no gear carries
 			for i := range m.Terms {
@@ -484,14 +500,17 @@ func (m *Motion) drive() {
 		func(k int) float64 { return m.Force[k] * math.Abs(m.V[k]) })
 	for _, q := range []float64{0.05, 0.2} {
 		limit := size[int(q*float64(len(size)))]
-		m.add("dead zone", "a force that is lost next to zero (a dead zone of drive or sensor)", "Calibrate the force next to zero, or record larger forces.",
+		m.add("dead zone", "a force that is lost next to zero (a dead zone of drive or sensor)",
+			"Calibrate the force next to zero, or record larger forces.",
 			func(k int) float64 { return min(max(m.Force[k], -limit), limit) })
 	}
 	rate := m.slope(m.Force)
-	m.add("hysteresis", "a force that stays behind when it turns (hysteresis of drive or sensor)", "Calibrate the force upwards and downwards.",
+	m.add("hysteresis", "a force that stays behind when it turns (hysteresis of drive or sensor)",
+		"Calibrate the force upwards and downwards.",
 		func(k int) float64 { return numeric.Sign(rate[k]) })
 	for _, side := range []float64{1, -1} { // that of either direction may be the wrong one
-		m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
+		m.add("gain by direction", "a gain of the force that differs between its directions",
+			"Check zero and gain of the drive in both directions.",
 			func(k int) float64 { return max(0, side*m.Force[k]) })
 	}
 	for _, q := range []float64{0.6, 0.8, 0.9, 0.95, 0.98} {
@@ -524,6 +543,7 @@ func (m *Motion) rows() {
 				return 0
 			})
 		}
-		m.add("slow rows", fmt.Sprintf("another behaviour below %.3g of the top speed (rest, presliding)", share), "Leave slow rows out with min_velocity, or fit a law with a bristle.", c...)
+		m.add("slow rows", fmt.Sprintf("another behaviour below %.3g of the top speed (rest, presliding)", share),
+			"Leave slow rows out with min_velocity, or fit a law with a bristle.", c...)
 	}
 }

@@ -45,12 +45,13 @@ type Effect struct {
 	What   string `json:"what"`
 	Advice string `json:"advice"`
 
-	Share       float64            `json:"share_percent"` // of the squared residual that it explains
-	PValue      float64            `json:"p"`             // probability of as much without any such structure, of the best of all suspects
-	Values      map[string]float64 `json:"values"`        // the parameters with it in the model; where one drifts, its extreme
-	ParamMoves  map[string]float64 `json:"-"`             // by which each parameter moves
-	Uncertainty float64            `json:"-"`             // share of the moves by which they are uncertain at 95 %, since the size of the effect is
-	Worst       string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
+	Share      float64            `json:"share_percent"` // of the squared residual that it explains
+	PValue     float64            `json:"p"`             // probability of as much without any such structure, of the best of all suspects
+	Values     map[string]float64 `json:"values"`        // the parameters with it in the model; where one drifts, its extreme
+	ParamMoves map[string]float64 `json:"-"`             // by which each parameter moves
+	// share of the moves by which they are uncertain at 95 %, since the size of the effect is
+	Uncertainty float64 `json:"-"`
+	Worst       string  `json:"worst"` // the parameter that moves most, measured by its tolerance
 
 	Or    []string              `json:"or,omitempty"` // what else explains as much: the residual does not tell which of them it is
 	Range map[string][2]float64 `json:"-"`            // of the moves with any of them in the model
@@ -338,7 +339,8 @@ func (x *explained) extend(columns []func(k int) float64, rows []int) {
 
 // search accepts suspects, one of a kind but for what may come in several, until none is left that explains anything. What is
 // usual and was not accepted is possible.
-func (x *explained) search(s *Solution, whole *explained, all []int, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out, possible []Effect, columns []func(k int) float64) {
+func (x *explained) search(s *Solution, whole *explained, all []int, suspects []Suspect, turn bool, rows []int,
+	harm map[string]float64) (out, possible []Effect, columns []func(k int) float64) {
 	of := make([][]*trial, len(suspects))
 	used := make([]bool, len(suspects))
 	for i, sp := range suspects {

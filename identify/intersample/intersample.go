@@ -46,7 +46,8 @@ type Drive struct {
 	Winding *plant.Motor // a command is the voltage on it; nil: the force follows the command
 	Tick    float64      // s  from command to command
 	Noise   float64      // of a sample of the force; 0: as it shows
-	Early   float64      // s  by which a command may act before it is sent: of a simulation in which it acts from the sample before; a tick is always allowed
+	// s  by which a command may act before it is sent: of a simulation in which it acts from the sample before; a tick is always allowed
+	Early float64
 }
 
 // Way is when a device takes a command.
@@ -91,17 +92,18 @@ type Samples struct{ Time, Value []float64 }
 type Lag func(points [][]float64) (lag, err float64, ok bool)
 
 const (
-	searched    = 40000   // steps of the model, about, in one trial
-	minRows     = 100     // changes of the force, below which nothing is told
-	explains    = 0.5     // share of the changes, rms, that an error of the model may be; above it says nothing
-	lineTime    = 3e-3    // s  mean time that a line takes to carry a command, before anything is known of it
-	longest     = 20e-3   // s  longest delay of a command that is taken as it comes, or two samples
-	finest      = 1. / 64 // of the step of a search, where it ends
-	phases      = 20      // that are tried
-	likelyRatio = 1.2     // of the least mean square of the changes that is left over: a timing that leaves less is possible, for the model has its errors too
-	barely      = 3       // and of it where none of these is answered at once
-	unlikely    = 3       // standard errors of the lag
-	unsure      = 4       // of −2·ln of both likelihoods: the doubt holds a timing that is worse by less; two standard errors
+	searched = 40000   // steps of the model, about, in one trial
+	minRows  = 100     // changes of the force, below which nothing is told
+	explains = 0.5     // share of the changes, rms, that an error of the model may be; above it says nothing
+	lineTime = 3e-3    // s  mean time that a line takes to carry a command, before anything is known of it
+	longest  = 20e-3   // s  longest delay of a command that is taken as it comes, or two samples
+	finest   = 1. / 64 // of the step of a search, where it ends
+	phases   = 20      // that are tried
+	// of the least mean square of the changes that is left over: a timing that leaves less is possible, for the model has its errors too
+	likelyRatio = 1.2
+	barely      = 3 // and of it where none of these is answered at once
+	unlikely    = 3 // standard errors of the lag
+	unsure      = 4 // of −2·ln of both likelihoods: the doubt holds a timing that is worse by less; two standard errors
 )
 
 // Find is what the commands tell of the force between its samples; nil: nothing. own is nil where the force is sampled with the position;

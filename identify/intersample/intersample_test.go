@@ -80,7 +80,8 @@ func inertiaOff(r *Record, e []float64) float64 {
 func TestPoints(t *testing.T) {
 	motor := &plant.Motor{R: ohm, L: henry, K: kt}
 	for _, s := range []shaft{
-		{h: 5e-3, phase: -1, delay: 0.4e-3}, {h: 5e-3, phase: -1, delay: 3.2e-3}, {h: 5e-3, phase: 0}, {h: 5e-3, phase: 0.4}, {h: 5e-3, phase: 0.8},
+		{h: 5e-3, phase: -1, delay: 0.4e-3}, {h: 5e-3, phase: -1, delay: 3.2e-3}, {h: 5e-3, phase: 0}, {h: 5e-3, phase: 0.4},
+		{h: 5e-3, phase: 0.8},
 		{h: 2e-3, phase: 0}, {h: 20e-3, phase: -1, delay: 0.4e-3}, {h: 20e-3, phase: 0.5},
 	} {
 		r, c, want := s.play()

@@ -56,7 +56,8 @@ func compare(t *testing.T, r *Result, wants []want) {
 			continue
 		}
 		if e := r.Estimates[i]; math.Abs(e.Value-w.value) > w.within/100*math.Abs(w.value) {
-			t.Errorf("%s = %.5g %s, published %.5g: off by %.2f %%, at most %g %%", w.name, e.Value, e.Unit, w.value, 100*math.Abs(e.Value/w.value-1), w.within)
+			t.Errorf("%s = %.5g %s, published %.5g: off by %.2f %%, at most %g %%", w.name, e.Value, e.Unit, w.value,
+				100*math.Abs(e.Value/w.value-1), w.within)
 		}
 	}
 }
@@ -71,7 +72,8 @@ func TestEMPSPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("condition %.3f, relative error %.3f %%, deviation %.3f N, computed in %.1f ms", *a.Condition, *r.Fit.Relative, r.Fit.StdDev, 1e3*r.Compute)
+	t.Logf("condition %.3f, relative error %.3f %%, deviation %.3f N, computed in %.1f ms", *a.Condition, *r.Fit.Relative, r.Fit.StdDev,
+		1e3*r.Compute)
 	compare(t, r, []want{{"M", 95.1089, 0.5}, {"Fv", 203.5034, 0.5}, {"Fc", 20.3935, 0.5}, {"offset", -3.1648, 0.5}})
 	for i, se := range []float64{0.1085, 1.1460, 0.1012, 0.0444} {
 		if e := r.Estimates[i]; math.Abs(e.StdErr/se-1) > 0.02 {
@@ -119,7 +121,8 @@ func TestEMPSUnidentifiable(t *testing.T) {
 			t.Errorf("weights %v, want coulomb+ − coulomb- − offset = 0", u.Combinations[0].Weights)
 		}
 	}
-	if msg := err.Error(); !strings.Contains(msg, "coulomb+ − coulomb- − offset = 0") || !strings.Contains(msg, "Keep coulomb+ and coulomb- without offset") {
+	if msg := err.Error(); !strings.Contains(msg, "coulomb+ − coulomb- − offset = 0") ||
+		!strings.Contains(msg, "Keep coulomb+ and coulomb- without offset") {
 		t.Errorf("message: %s", msg)
 	}
 }
@@ -211,7 +214,8 @@ func TestEMPSForms(t *testing.T) {
 	for form, o := range map[Form]Options{Weak: {}, Instrumental: {}, Total: {NoiseRatio: 5e-8 / math.Sqrt(12) / 2}} { // 50 nm a count, 2 N
 		r := fitForm(t, form, o, d)
 		for j, e := range r.Estimates {
-			t.Logf("%-12s %-6s %8.3f ± %.3f, direct %8.3f ± %.3f", form, e.Symbol, e.Value, e.RobustErr, direct.Estimates[j].Value, direct.Estimates[j].RobustErr)
+			t.Logf("%-12s %-6s %8.3f ± %.3f, direct %8.3f ± %.3f", form, e.Symbol, e.Value, e.RobustErr, direct.Estimates[j].Value,
+				direct.Estimates[j].RobustErr)
 			if w := direct.Estimates[j]; math.Abs(e.Value-w.Value) > 0.03*math.Abs(w.Value)+3*w.RobustErr {
 				t.Errorf("%s: %s = %.5g, direct %.5g", form, e.Symbol, e.Value, w.Value)
 			}

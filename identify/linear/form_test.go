@@ -50,7 +50,8 @@ func TestWeakTerms(t *testing.T) {
 	m := swing
 	m.tones = [][3]float64{{1.5, 0.3, 0}, {0.4, 1.1, 1}, {0.1, 3.2, 2}} // rad
 	law := func(q, v, a float64) float64 {
-		return 12*a + 30*math.Max(v, 0) + 40*math.Min(v, 0) + 5*math.Max(numeric.Sign(v), 0) + 7*math.Min(numeric.Sign(v), 0) + 80*q + 20*math.Sin(q) - 3*math.Cos(q)
+		return 12*a + 30*math.Max(v, 0) + 40*math.Min(v, 0) + 5*math.Max(numeric.Sign(v), 0) + 7*math.Min(numeric.Sign(v),
+			0) + 80*q + 20*math.Sin(q) - 3*math.Cos(q)
 	}
 	s := DefaultSpec()
 	s.Rotary, s.Terms = true, []Term{Inertia, ViscousPlus, ViscousMinus, CoulombPlus, CoulombMinus, Stiffness, GravitySin, GravityCos}
@@ -245,9 +246,11 @@ func TestPiecesDisagree(t *testing.T) {
 	// all that four repeats say of their mean; a refusal would say less. Zero lies in it, so that the verdict is not identified
 	// (TestPiecesThatDisagreeAreNotIdentified).
 	fc := r.Estimates[2]
-	for _, c := range []struct{ got, want float64 }{{fc.Value, 4.125}, {fc.RobustErr, 2.045}, {fc.RobustCI95[0], -2.383}, {fc.RobustCI95[1], 10.633}} {
+	for _, c := range []struct{ got, want float64 }{{fc.Value, 4.125}, {fc.RobustErr, 2.045}, {fc.RobustCI95[0], -2.383},
+		{fc.RobustCI95[1], 10.633}} {
 		if math.Abs(c.got-c.want) > 0.1 {
-			t.Errorf("Fc = %.4g ± %.4g N, in an interval from %.4g to %.4g: want %.4g for %.4g", fc.Value, fc.RobustErr, fc.RobustCI95[0], fc.RobustCI95[1], c.want, c.got)
+			t.Errorf("Fc = %.4g ± %.4g N, in an interval from %.4g to %.4g: want %.4g for %.4g", fc.Value, fc.RobustErr, fc.RobustCI95[0],
+				fc.RobustCI95[1], c.want, c.got)
 		}
 	}
 }

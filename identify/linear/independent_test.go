@@ -24,7 +24,8 @@ func moves(seed uint64, pause, delay float64, sensors independent.Sensors) *reco
 		}
 		return (0.1 + 0.03*math.Sin(i*1.7+float64(seed))) * s
 	}
-	tr := sliding.Simulate(independent.Run{Dt: 1e-3, N: 10000, Sampled: independent.Cascade(40, 300, 0, 1e-3, reference), Delay: delay, Seed: seed})
+	tr := sliding.Simulate(independent.Run{Dt: 1e-3, N: 10000, Sampled: independent.Cascade(40, 300, 0, 1e-3, reference), Delay: delay,
+		Seed: seed})
 	sensors.Seed, sensors.Velocity = seed, -1
 	return tr.Record(sensors, reference)
 }
@@ -90,7 +91,8 @@ func TestRecordsMadeApart(t *testing.T) {
 }
 
 // covered is the share of 95 % intervals that hold the truth, by parameter.
-func covered(t *testing.T, form Form, records uint64, lag float64, of func(seed uint64) *record.Record) (share map[string]float64, all float64) {
+func covered(t *testing.T, form Form, records uint64, lag float64, of func(seed uint64) *record.Record) (share map[string]float64,
+	all float64) {
 	t.Helper()
 	truth, share := truthOf(lag), map[string]float64{}
 	for seed := range records {

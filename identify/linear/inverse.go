@@ -92,7 +92,8 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if err := once(); err != nil {
 		return nil, err
 	}
-	if lag := r.estimate(s.nameOf(Lag)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
+	if lag := r.estimate(s.nameOf(Lag)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 &&
+		lag.RobustCI95[1] > 0 {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
 		within := math.Max(-lag.RobustCI95[0], lag.RobustCI95[1])
@@ -242,7 +243,8 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 	if err != nil {
 		return nil, err
 	}
-	if r != rest && s.wantsLag() && s.betweenOpen() { // rows that were left out since have had a say in what the force does between its samples
+	// rows that were left out since have had a say in what the force does between its samples
+	if r != rest && s.wantsLag() && s.betweenOpen() {
 		was := r.zeroOrderHold
 		known, lag = nil, r.lag
 		if r, err = try(probe, r.slowest); err != nil {
@@ -281,13 +283,14 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 		if r.lag < 0 {
 			how = "earlier"
 		}
-		r.doubts = append(r.doubts, fit.Doubt(fit.LateForce, "the force fits best %.0f samples or more %s than its stamp: look at how its time stamps are made", far, how))
+		r.doubts = append(r.doubts, fit.Doubt(fit.LateForce, "the force fits best %.0f samples or more %s than its stamp: look at how its time "+
+			"stamps are made", far, how))
 	}
 	return r, nil
 }
 
-// octaveSlower are limits an octave slower than next, but none below slowest: where leaving out all that is worse would leave too little, as much
-// of the slowest of it is left out as can be.
+// octaveSlower are limits an octave slower than next, but none below slowest: where leaving out all that is worse would leave too little,
+// as much of the slowest of it is left out as can be.
 func octaveSlower(slowest, next [2]float64) [2]float64 {
 	for joint := range next {
 		if next[joint] /= 2; next[joint] < 1.01*slowest[joint] {
@@ -302,9 +305,11 @@ func (r *regression) checkRowCount(found bool) error {
 	if want, n := 10*len(r.w), r.rowsKept(); n < want {
 		if found {
 			return r.recs[0].Fail(0, "Record faster motion, or a finer position; or lower the filter cutoff.",
-				"only %d rows are faster than %.3g %s, what the noise of the position cannot tell from rest, want at least %d", n, r.slowest[0], r.spec.unit("m/s"), want)
+				"only %d rows are faster than %.3g %s, what the noise of the position cannot tell from rest, want at least %d", n, r.slowest[0],
+				r.spec.unit("m/s"), want)
 		}
-		return r.recs[0].Fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", n, r.spec.MinVelocity, want)
+		return r.recs[0].Fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", n, r.spec.MinVelocity,
+			want)
 	}
 	if err := r.oneNumber(); err != nil {
 		return err

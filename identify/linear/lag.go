@@ -239,7 +239,8 @@ func (r *regression) turning(theta []float64) []float64 {
 	return out
 }
 
-// bend is what a filter of first order does beside a delay to what the model makes of the motion, at the kept rows. rounded is by how much rounding to steps moves the force, there too; nil: no steps are given.
+// bend is what a filter of first order does beside a delay to what the model makes of the motion, at the kept rows. rounded is by how much
+// rounding to steps moves the force, there too; nil: no steps are given.
 func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
 	out := [][]float64{make([]float64, len(r.y))}
 	if steps != nil {

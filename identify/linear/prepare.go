@@ -30,7 +30,8 @@ type form struct {
 	prefilter func(x []float64, moving []bool) []float64                         // what is done to a force before it is cut; nil: nothing
 	side      func(xs [][]float64, moving []bool, p places, rows [][]float64)    // forces after that, at the rows of a part
 	share     func(moving []bool, at int) float64                                // of a row that is in motion
-	noise     func(after filter.Lowpass) [3][3]float64                           // covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
+	// covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
+	noise func(after filter.Lowpass) [3][3]float64
 
 	tracks map[trackKey]track // that are wanted again; nil: none
 	lock   sync.Mutex         // of tracks
@@ -334,7 +335,8 @@ func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 		case len(d.Position) == 0:
 			return nil, d.Fail(0, "Name the column in data.columns.position.", "the position was not recorded, and the fit needs it")
 		case len(d.Position) != len(d.Force):
-			return nil, d.Fail(0, "Name both columns.", "%d positions and %d forces: the fit needs both, sample by sample", len(d.Position), len(d.Force))
+			return nil, d.Fail(0, "Name both columns.", "%d positions and %d forces: the fit needs both, sample by sample", len(d.Position),
+				len(d.Force))
 		}
 	}
 	f, err := s.design(first.Dt, steady)
@@ -365,7 +367,8 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 		samples, length = samples+d.Len(), length+float64(d.Len())*d.Dt
 		n := m.count(d.Len())
 		if n < 2 {
-			left = append(left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", named(d), d.Len(), s.Trim))
+			left = append(left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end",
+				named(d), d.Len(), s.Trim))
 			continue
 		}
 		total += n
@@ -384,8 +387,10 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 		}
 	}
 	if want := 10 * len(m.columns); total < want {
-		return nil, nil, recs[0].Fail(0, fmt.Sprintf("Record longer, sample faster, or lower decimate or trim. If more than %.3g s were recorded, the times are in another unit: say which.", length),
-			"%d samples leave %d rows after decimation by %d and trimming %.3g s at each end, want at least %d", samples, total, s.Decimate, s.Trim, want)
+		return nil, nil, recs[0].Fail(0, fmt.Sprintf("Record longer, sample faster, or lower decimate or trim. If more than %.3g s were "+
+			"recorded, the times are in another unit: say which.", length),
+			"%d samples leave %d rows after decimation by %d and trimming %.3g s at each end, want at least %d", samples, total, s.Decimate, s.Trim,
+			want)
 	}
 	return parts, left, nil
 }

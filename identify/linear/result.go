@@ -57,8 +57,8 @@ func (r *Result) estimate(name string) *Estimate {
 	return &r.Estimates[i]
 }
 
-// AlternativeHold is what the values are where the force does the other thing between its samples, which is what, and the rms that leaves over. nil:
-// that was not open.
+// AlternativeHold is what the values are where the force does the other thing between its samples, which is what, and the rms that leaves
+// over. nil: that was not open.
 func (r *Result) AlternativeHold() (what string, values map[string]float64, rms float64) {
 	o := r.alternative
 	if o == nil || len(o.paramMoves) != len(r.Estimates) {
@@ -153,7 +153,8 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 		return nil, err
 	}
 	if want, n := 10*len(reg.w), reg.rowsKept(); n < want {
-		return nil, recs[0].Fail(0, "Record faster motion.", "only %d rows are faster than %.3g %s, the slowest that were fitted, want at least %d", n, r.Spec.MinVelocity, r.Spec.unit("m/s"), want)
+		return nil, recs[0].Fail(0, "Record faster motion.", "only %d rows are faster than %.3g %s, the slowest that were fitted, want at "+
+			"least %d", n, r.Spec.MinVelocity, r.Spec.unit("m/s"), want)
 	}
 	reg.push(r.lag, r.zeroOrderHold)
 	theta := make([]float64, len(reg.columns))
@@ -169,7 +170,8 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 func (reg *regression) solution(theta []float64) *fit.Solution {
 	s := &fit.Solution{
 		Residual: reg.misfit(theta), Measured: reg.y, Unit: reg.unit, Quantity: reg.quantity, Dt: reg.dt, Velocity: reg.v, Position: reg.q,
-		Blur: 1 / reg.spec.band(1/reg.form.f.dt), Objective: "half the sum of squares", Converged: true, Iterations: 1, Reason: "linear: solved at once",
+		Blur: 1 / reg.spec.band(1/reg.form.f.dt), Objective: "half the sum of squares", Converged: true, Iterations: 1,
+		Reason: "linear: solved at once",
 	}
 	if len(reg.pieces) > 1 {
 		s.Pieces = reg.pieces

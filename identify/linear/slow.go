@@ -452,7 +452,8 @@ func (r *regression) lopsided(final *regression) string {
 		m0, m1 := sum[0]/n[0], sum[1]/n[1]
 		scatter := math.Sqrt((square[0]/n[0]-m0*m0)/n[0] + (square[1]/n[1]-m1*m1)/n[1])
 		if even, odd := math.Abs(m0+m1)/2, math.Abs(m0-m1)/2; even > 3*scatter && even > 0.4*odd {
-			return fmt.Sprintf("in slow motion the force is off by %.3g %s forward and %.3g backward, the same way: the velocity is not zero where the axis turns. Look whether the sensor of position drifts", m0, r.unit, m1)
+			return fmt.Sprintf("in slow motion the force is off by %.3g %s forward and %.3g backward, the same way: the velocity is not zero "+
+				"where the axis turns. Look whether the sensor of position drifts", m0, r.unit, m1)
 		}
 	}
 	return ""
@@ -488,7 +489,8 @@ func (r *regression) beyondFriction(parts []part) (string, error) {
 	if friction == 0 || miss < restMisses*friction || square[0]/n[0] < slowWorse*square[1]/n[1] {
 		return "", nil
 	}
-	return fmt.Sprintf("in slow motion the model misses by %.3g %s rms, more than friction of %.3g %s can explain: the slow rows are not left out", miss, r.unit, friction, r.unit), nil
+	return fmt.Sprintf("in slow motion the model misses by %.3g %s rms, more than friction of %.3g %s can explain: the slow rows are not "+
+		"left out", miss, r.unit, friction, r.unit), nil
 }
 
 // oneWay tells that next to all of the rows of a joint are of motion in one direction.
@@ -548,7 +550,9 @@ func (r *regression) slowNote(units string) string {
 	}
 	behind := ""
 	if b := r.form.f.build; b[0] > 0 || b[1] > 0 {
-		behind = fmt.Sprintf(", or less than %.2g %s behind a reversal, where friction still builds up,", math.Max(b[0], b[1]), strings.TrimSuffix(units, "/s"))
+		behind = fmt.Sprintf(", or less than %.2g %s behind a reversal, where friction still builds up,", math.Max(b[0], b[1]),
+			strings.TrimSuffix(units, "/s"))
 	}
-	return fmt.Sprintf("%.0f %% of the rows are slower than %s %s%s and left out: friction is not that of sliding there, or the direction of motion is not known", 100*float64(n)/float64(len(r.fittedRows)), limit, units, behind)
+	return fmt.Sprintf("%.0f %% of the rows are slower than %s %s%s and left out: friction is not that of sliding there, or the direction "+
+		"of motion is not known", 100*float64(n)/float64(len(r.fittedRows)), limit, units, behind)
 }

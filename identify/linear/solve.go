@@ -85,13 +85,15 @@ func advice(terms []Term) string {
 	}
 	switch {
 	case has(CoulombPlus, CoulombMinus, Offset):
-		return "In motion, coulomb+ minus coulomb- is the constant 1: a constant force and a difference of Coulomb friction between the directions look the same. Keep coulomb+ and coulomb- without offset, or coulomb with offset."
+		return "In motion, coulomb+ minus coulomb- is the constant 1: a constant force and a difference of Coulomb friction between the " +
+			"directions look the same. Keep coulomb+ and coulomb- without offset, or coulomb with offset."
 	case has(Coulomb, CoulombPlus) || has(Coulomb, CoulombMinus):
 		return "coulomb is the sum of coulomb+ and coulomb-: keep one of the two forms."
 	case has(Viscous, ViscousPlus) || has(Viscous, ViscousMinus):
 		return "viscous is the sum of viscous+ and viscous-: keep one of the two forms."
 	case has(Offset) && (has(Coulomb) || has(CoulombPlus) || has(CoulombMinus)):
-		return "All motion in the record is in one direction, where friction and a constant force look the same: record both directions, or remove offset."
+		return "All motion in the record is in one direction, where friction and a constant force look the same: record both directions, or " +
+			"remove offset."
 	case has(Offset, GravityCos):
 		return "The axis moves over too small an angle for gravity to change: record a wider motion, or remove one of the terms."
 	case has(Inertia, Stiffness) || has(Inertia, GravitySin):
@@ -123,7 +125,8 @@ type Combination struct {
 
 func (e *Unidentifiable) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "not identifiable from this data: condition number %.2g of the scaled regressor, at most %.2g is accepted", e.Condition, e.Limit)
+	fmt.Fprintf(&b, "not identifiable from this data: condition number %.2g of the scaled regressor, at most %.2g is accepted", e.Condition,
+		e.Limit)
 	for _, c := range e.Combinations {
 		fmt.Fprintf(&b, "\n     %s\n     %s", c, c.Advice)
 	}

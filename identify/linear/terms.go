@@ -32,7 +32,8 @@ const (
 )
 
 // Terms lists every term that exists.
-var Terms = []Term{Inertia, Viscous, Coulomb, Offset, ViscousPlus, ViscousMinus, CoulombPlus, CoulombMinus, Stiffness, GravitySin, GravityCos}
+var Terms = []Term{Inertia, Viscous, Coulomb, Offset, ViscousPlus, ViscousMinus, CoulombPlus, CoulombMinus, Stiffness, GravitySin,
+	GravityCos}
 
 // Words are the terms.
 func (Term) Words() []string { return words(Terms) }
@@ -119,16 +120,18 @@ func (t Term) jumpsAtReversal() bool {
 
 // Spec says what is fitted and how the data is prepared.
 type Spec struct {
-	Rotary      bool    `json:"rotary"`           // rad and N·m instead of m and N
-	Terms       []Term  `json:"terms"`            // the columns, in the order of the result
-	Order       int     `json:"filter_order"`     // of the position low-pass
-	Cutoff      float64 `json:"filter_cutoff_hz"` // Hz, its corner; 0: 100 Hz, or a fifth of a lower sampling rate
-	Decimate    int     `json:"decimate"`         // every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: a row every 10 ms
-	Trim        float64 `json:"trim_s"`           // s, left out at each end of the record, where filters and differences are one-sided; FromRecord: ten periods of the corner
-	MinVelocity float64 `json:"min_velocity"`     // m/s or rad/s, slower rows are left out of the regression; 0: none; FromRecord
-	Lag         LagMode `json:"lag"`              // of the force
-	Intersample Between `json:"between"`          // what the force does between two samples
-	Joint       *Joint  `json:"-"`                // of a machine; nil: an axis by itself
+	Rotary bool    `json:"rotary"`           // rad and N·m instead of m and N
+	Terms  []Term  `json:"terms"`            // the columns, in the order of the result
+	Order  int     `json:"filter_order"`     // of the position low-pass
+	Cutoff float64 `json:"filter_cutoff_hz"` // Hz, its corner; 0: 100 Hz, or a fifth of a lower sampling rate
+	// every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: a row every 10 ms
+	Decimate int `json:"decimate"`
+	// s, left out at each end of the record, where filters and differences are one-sided; FromRecord: ten periods of the corner
+	Trim        float64 `json:"trim_s"`
+	MinVelocity float64 `json:"min_velocity"` // m/s or rad/s, slower rows are left out of the regression; 0: none; FromRecord
+	Lag         LagMode `json:"lag"`          // of the force
+	Intersample Between `json:"between"`      // what the force does between two samples
+	Joint       *Joint  `json:"-"`            // of a machine; nil: an axis by itself
 }
 
 // DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, at 1 kHz a fourth-order low-pass at 100 Hz
@@ -260,7 +263,8 @@ func (s Spec) options(by Form, o Options) error {
 	case by == Instrumental && !s.hasTerm(Inertia):
 		bad = "form instrumental: the motion of the model is simulated, which needs the term inertia"
 	case by == Total && (!(o.NoiseRatio > 0) || math.IsInf(o.NoiseRatio, 0)):
-		bad = fmt.Sprintf("noise_ratio: %g %s, want the standard deviation of the position noise over that of the force: without it, total least squares has no answer; use form instrumental instead", o.NoiseRatio, s.unit("m/N"))
+		bad = fmt.Sprintf("noise_ratio: %g %s, want the standard deviation of the position noise over that of the force: without it, total "+
+			"least squares has no answer; use form instrumental instead", o.NoiseRatio, s.unit("m/N"))
 	}
 	if bad != "" {
 		return &SpecError{Problems: []string{bad}}

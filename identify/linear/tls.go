@@ -35,7 +35,8 @@ func (f *filters) noise() (c [3][3]float64) {
 	c[0][0] = f.power(func(w float64) float64 { return 1 }, true)
 	c[1][1] = f.power(func(w float64) float64 { return speed(w) * speed(w) }, true)
 	c[2][2] = f.power(func(w float64) float64 { return math.Pow(filter.Curve(w), 2) }, true) / math.Pow(f.dt, 4)
-	c[0][2] = f.power(filter.Curve, true) / (f.dt * f.dt) // position and acceleration go against each other; velocity is a quarter turn from both
+	// position and acceleration go against each other; velocity is a quarter turn from both
+	c[0][2] = f.power(filter.Curve, true) / (f.dt * f.dt)
 	c[2][0] = c[0][2]
 	return c
 }

@@ -58,7 +58,8 @@ func TwoJoint(first, second []*record.Record, s Spec, o JointOptions) (*Result, 
 	}
 	for _, e := range r.Estimates {
 		if strings.HasPrefix(e.Symbol, "F") && e.RobustCI95[1] < 0 {
-			r.sol.Notes = append(r.sol.Notes, fmt.Sprintf("%s is negative (%.3g %s): friction does not drive; it makes up for what the other terms of friction miss", e.Symbol, e.Value, e.Unit))
+			r.sol.Notes = append(r.sol.Notes, fmt.Sprintf("%s is negative (%.3g %s): friction does not drive; it makes up for what the other "+
+				"terms of friction miss", e.Symbol, e.Value, e.Unit))
 		}
 	}
 	return r, nil
@@ -92,14 +93,16 @@ func (reg *regression) byJoint(s *fit.Solution) {
 // paired puts the two records of every piece behind each other.
 func paired(first, second []*record.Record) ([]*record.Record, error) {
 	if len(first) != len(second) || len(first) == 0 {
-		return nil, &record.Error{Msg: fmt.Sprintf("two joints: %d pieces of the first and %d of the second, want as many, and at least one", len(first), len(second))}
+		return nil, &record.Error{Msg: fmt.Sprintf("two joints: %d pieces of the first and %d of the second, want as many, and at least one",
+			len(first), len(second))}
 	}
 	var recs []*record.Record
 	for i, a := range first {
 		b := second[i]
 		if a.Len() != b.Len() || math.Abs(a.Dt-b.Dt) > 1e-9*a.Dt || a.Start != b.Start {
 			return nil, a.Fail(0, "Read both joints from the same rows of the same file.",
-				"two joints: the first has %d samples every %g s from %g s, the second %d every %g s from %g s", a.Len(), a.Dt, a.Start, b.Len(), b.Dt, b.Start)
+				"two joints: the first has %d samples every %g s from %g s, the second %d every %g s from %g s", a.Len(), a.Dt, a.Start, b.Len(), b.Dt,
+				b.Start)
 		}
 		recs = append(recs, a, b)
 	}

@@ -178,8 +178,8 @@ func TestFreeSwingRatios(t *testing.T) {
 	}
 }
 
-// swings lets the arm swing freely from angles and speeds x, a sample every dt (s): the torques of the inverse dynamics have to vanish, which gives the accelerations as the
-// solution of a linear equation; classical Runge–Kutta steps.
+// swings lets the arm swing freely from angles and speeds x, a sample every dt (s): the torques of the inverse dynamics have to vanish,
+// which gives the accelerations as the solution of a linear equation; classical Runge–Kutta steps.
 func (b *arm) swings(x [4]float64, dt float64, n int) (first, second *record.Record) {
 	rate := func(x [4]float64) [4]float64 {
 		q, v := [2]float64{x[0], x[1]}, [2]float64{x[2], x[3]}
@@ -324,7 +324,8 @@ func TestMeasuredFreeSwing(t *testing.T) {
 	for j, e := range r.Estimates {
 		name, _, _ := strings.Cut(e.Symbol, "/")
 		ours[name] = e.Value
-		t.Logf("%-9s %.6f ± %.6f %s (half the band %.6f), authors %.6f", e.Symbol, e.Value, e.RobustErr, e.Unit, r.HalfCutoff[j], theirs[name]/theirs["mgs2"])
+		t.Logf("%-9s %.6f ± %.6f %s (half the band %.6f), authors %.6f", e.Symbol, e.Value, e.RobustErr, e.Unit, r.HalfCutoff[j],
+			theirs[name]/theirs["mgs2"])
 		// what moves the arm does not depend on the filter
 		if !strings.HasPrefix(name, "F") && math.Abs(r.HalfCutoff[j]/e.Value-1) > 0.01 {
 			t.Errorf("%s = %.6f, %.6f from half the band", e.Symbol, e.Value, r.HalfCutoff[j])

@@ -110,7 +110,8 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	const least = 8 // samples, below which sums are poor integrals
 	n := 2 * int(math.Round(length/f.dt/2))
 	if !(length > 0) || n < least || n > 1<<20 {
-		return nil, &SpecError{Problems: []string{fmt.Sprintf("window: %.4g s is %d samples, want at least %d: lower the filter cutoff, or raise decimate", length, n, least)}}
+		return nil, &SpecError{Problems: []string{fmt.Sprintf("window: %.4g s is %d samples, want at least %d: lower the filter cutoff, or "+
+			"raise decimate", length, n, least)}}
 	}
 	win := bump(n, f.dt)
 	n = len(win.phi) - 1

@@ -23,8 +23,10 @@ func (r *Result) axisSpec(s Spec) *linear.Spec {
 	if r.Model.NV() != 1 || s.RawSigns || s.Instruments == UseEstimate || passive || len(r.Base.knownColumns) > 0 {
 		return nil
 	}
-	out := &linear.Spec{Rotary: !r.prismatic(0), Order: s.Order, Cutoff: s.Cutoff, Decimate: s.Decimate, Trim: s.Trim, MinVelocity: FromRecord, Lag: linear.LagFixed,
-		Joint: &linear.Joint{Names: map[linear.Term]string{"lag": JointName(r.Model, 0) + ".lag"}, Units: map[linear.Term]string{}, Inertial: map[linear.Term]linear.Inertial{}}}
+	out := &linear.Spec{Rotary: !r.prismatic(0), Order: s.Order, Cutoff: s.Cutoff, Decimate: s.Decimate, Trim: s.Trim,
+		MinVelocity: FromRecord, Lag: linear.LagFixed,
+		Joint: &linear.Joint{Names: map[linear.Term]string{"lag": JointName(r.Model, 0) + ".lag"}, Units: map[linear.Term]string{},
+			Inertial: map[linear.Term]linear.Inertial{}}}
 	if len(s.MinVelocity) > 0 {
 		out.MinVelocity = s.MinVelocity[0]
 	}
@@ -52,8 +54,9 @@ func (r *Result) axisSpec(s Spec) *linear.Spec {
 			}
 			out.Joint.Inertial[t] = own
 		default:
-			t = map[Term][3]linear.Term{Viscous: {linear.ViscousMinus, linear.Viscous, linear.ViscousPlus}, Coulomb: {linear.CoulombMinus, linear.Coulomb, linear.CoulombPlus},
-				Offset: {"", linear.Offset, ""}, Stiffness: {"", linear.Stiffness, ""}}[c.Term][1+c.Sense]
+			t = map[Term][3]linear.Term{Viscous: {linear.ViscousMinus, linear.Viscous, linear.ViscousPlus},
+				Coulomb: {linear.CoulombMinus, linear.Coulomb, linear.CoulombPlus},
+				Offset:  {"", linear.Offset, ""}, Stiffness: {"", linear.Stiffness, ""}}[c.Term][1+c.Sense]
 		}
 		out.Terms = append(out.Terms, t)
 		out.Joint.Names[t], out.Joint.Units[t] = r.Base.Name(i), c.Unit

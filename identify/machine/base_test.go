@@ -22,7 +22,8 @@ func arm(t testing.TB, gravity r3.Vec, table [][3]float64, body func(i int) mult
 		turn := multibody.Pose{}.Turned(r3.Vec{X: row[0]})
 		at := multibody.At(row[1], 0, 0).Compose(turn).Compose(multibody.At(0, 0, row[2]))
 		name := "link" + string(rune('1'+i))
-		s.Bodies = append(s.Bodies, multibody.Body{Name: name, Parent: parent, Place: at, Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: body(i)})
+		s.Bodies = append(s.Bodies, multibody.Body{Name: name, Parent: parent, Place: at, Joint: multibody.Joint{Kind: multibody.Revolute},
+			Inertia: body(i)})
 		parent = name
 	}
 	m, err := multibody.Build(s)
@@ -55,7 +56,8 @@ func TestBaseOfPlanarArm(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	b = NewBase(m, Spec{Terms: []Term{Inertia, Armature, Viscous, Coulomb, Offset}}, nil)
-	want = []string{"link1.mcx + 0.3·link2.mass", "link1.mcy", "link1.izz + link1.armature + 0.09·link2.mass", "link1.Fv", "link1.Fc", "link1.offset",
+	want = []string{"link1.mcx + 0.3·link2.mass", "link1.mcy", "link1.izz + link1.armature + 0.09·link2.mass", "link1.Fv", "link1.Fc",
+		"link1.offset",
 		"link2.mcx", "link2.mcy", "link2.izz", "link2.armature", "link2.Fv", "link2.Fc", "link2.offset"}
 	if got := sums(b); !slices.Equal(got, want) {
 		t.Errorf("with joints: got  %q\nwant %q", got, want)
@@ -91,8 +93,10 @@ func TestBaseOfSixJoints(t *testing.T) {
 		want  int
 	}{
 		{"RX-90", [][3]float64{{}, {down, 0, 0}, {0, 0.45, 0}, {-down, 0, 0.45}, {down, 0, 0}, {-down, 0, 0}}, []Term{Inertia}, 36},
-		{"RX-90 with rotors", [][3]float64{{}, {down, 0, 0}, {0, 0.45, 0}, {-down, 0, 0.45}, {down, 0, 0}, {-down, 0, 0}}, []Term{Inertia, Armature}, 40},
-		{"PUMA 560", [][3]float64{{}, {-down, 0, 0.2435}, {0, 0.4318, -0.0934}, {down, -0.0203, 0.4331}, {-down, 0, 0}, {down, 0, 0}}, []Term{Inertia}, 36},
+		{"RX-90 with rotors", [][3]float64{{}, {down, 0, 0}, {0, 0.45, 0}, {-down, 0, 0.45}, {down, 0, 0}, {-down, 0, 0}},
+			[]Term{Inertia, Armature}, 40},
+		{"PUMA 560", [][3]float64{{}, {-down, 0, 0.2435}, {0, 0.4318, -0.0934}, {down, -0.0203, 0.4331}, {-down, 0, 0}, {down, 0, 0}},
+			[]Term{Inertia}, 36},
 	} {
 		m := arm(t, r3.Vec{Z: -9.81}, c.table, ball)
 		if b := NewBase(m, Spec{Terms: c.terms}, nil); len(b.Pivot) != c.want {
@@ -106,7 +110,8 @@ func TestBaseIsAllThatTorquesTell(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	table := [][3]float64{{0.3, 0.1, 0.2}, {1.2, 0.25, -0.1}, {0, 0.3, 0.05}, {-1.5, 0.02, 0.3}}
 	body := func(int) multibody.Inertia {
-		x := multibody.InertiaOf([10]float64{1 + rng.Float64(), 0.1 * rng.NormFloat64(), 0.1 * rng.NormFloat64(), 0.1 * rng.NormFloat64(), 0.3, 0.01, 0.02, 0.25, -0.01, 0.28})
+		x := multibody.InertiaOf([10]float64{1 + rng.Float64(), 0.1 * rng.NormFloat64(), 0.1 * rng.NormFloat64(), 0.1 * rng.NormFloat64(), 0.3,
+			0.01, 0.02, 0.25, -0.01, 0.28})
 		return x
 	}
 	m := arm(t, r3.Vec{X: 1, Y: 2, Z: -9}, table, body)

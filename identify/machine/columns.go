@@ -104,7 +104,8 @@ func knownColumns(m *multibody.Model, s Spec, coulomb []float64) (list []Column)
 	groups := []struct {
 		term    Term
 		columns []int
-	}{{Inertia, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}, {Armature, []int{atArmature}}, {Viscous, []int{atDamping}}, {Coulomb, []int{atCoulomb}}, {Stiffness, []int{atStiffness}}, {"", []int{atPreload}}}
+	}{{Inertia, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}, {Armature, []int{atArmature}}, {Viscous, []int{atDamping}}, {Coulomb, []int{atCoulomb}},
+		{Stiffness, []int{atStiffness}}, {"", []int{atPreload}}}
 	for j := 1; j <= m.Bodies(); j++ {
 		_, _, _, iv := m.JointOf(j)
 		for _, g := range groups {

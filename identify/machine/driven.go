@@ -18,7 +18,8 @@ func (r *Result) checkDrives(recs []Recording) error {
 		}
 		switch {
 		case still && !r.Spec.Passive[i]:
-			return recs[0][i].Fail(0, "Say passive: true in place of its torque if no drive acts on it; otherwise name the right column.", "joint %s: its torque is zero throughout", JointName(m, i))
+			return recs[0][i].Fail(0, "Say passive: true in place of its torque if no drive acts on it; otherwise name the right column.",
+				"joint %s: its torque is zero throughout", JointName(m, i))
 		case !still && r.Spec.Passive[i]:
 			return recs[0][i].Fail(0, "Leave one of them out.", "joint %s: it is passive and has a torque", JointName(m, i))
 		}
@@ -53,7 +54,8 @@ func (r *Result) checkDrives(recs []Recording) error {
 		}
 	}
 	if alone != nil {
-		return &record.Error{File: recs[0][0].File, Msg: "no torque reaches " + strings.Join(alone, ", ") + ": a joint that moves freely tells how its parameters stand to each other, and not how large they are",
+		return &record.Error{File: recs[0][0].File, Msg: "no torque reaches " + strings.Join(alone,
+			", ") + ": a joint that moves freely tells how its parameters stand to each other, and not how large they are",
 			Hint: "Drive a joint that it is coupled to, or fix what is known and leave its terms out."}
 	}
 	return nil

@@ -20,8 +20,9 @@ const (
 )
 
 // Essential leaves out, one after the other, the parameter with the largest relative standard error, as long as that is above a tenth,
-// the value of the file is within its 95 % interval, and the rms does not grow for it. errs are half the half-widths of the intervals of the free
-// parameters, which scale with the errors of least squares as fewer are free. Where the file says nothing (0), what is left are the essential parameters of [KD04] ch. 12.
+// the value of the file is within its 95 % interval, and the rms does not grow for it. errs are half the half-widths of the intervals of
+// the free parameters, which scale with the errors of least squares as fewer are free. Where the file says nothing (0), what is left are
+// the essential parameters of [KD04] ch. 12.
 func (r *Result) Essential(errs []float64) Essential {
 	out := Essential{FreeParams: slices.Clone(r.FreeParams), Values: r.Values, Grown: 1}
 	full := r.sys.sumSquares(r.Values)

@@ -105,7 +105,8 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.blur = p.blur
 	r.Warnings = append(r.Warnings, p.omittedRecordings...)
 	if runsIn(recs, s) {
-		r.Warnings = append(r.Warnings, "the recordings are short beside the time in which the low-pass runs in at their ends: inertia and weight come out 1 to 2 % low, more where the motion hardly tells them apart. Record without gaps, or raise filter.cutoff")
+		r.Warnings = append(r.Warnings, "the recordings are short beside the time in which the low-pass runs in at their ends: inertia and "+
+			"weight come out 1 to 2 % low, more where the motion hardly tells them apart. Record without gaps, or raise filter.cutoff")
 	}
 	r.sys = &system{base: r.Base, blocks: p.blocks, joints: m.NV(), start: r.Start}
 	if err := r.checkRowCount(p, recs); err != nil {
@@ -243,14 +244,17 @@ func (r *Result) checkRowCount(p *prepared, recs []Recording) error {
 		if want := 20; rows < want {
 			d := recs[0][i]
 			if p.total[i] >= want {
-				return d.Fail(0, "Move the joint, lower its min_velocity, or leave it out by making it fixed.", "joint %s: %d of %d rows are faster than %.3g %s, want at least %d: does it move?",
+				return d.Fail(0, "Move the joint, lower its min_velocity, or leave it out by making it fixed.",
+					"joint %s: %d of %d rows are faster than %.3g %s, want at least %d: does it move?",
 					JointName(r.Model, i), rows, p.total[i], r.rest[i], r.speedUnit(i), want)
 			}
-			return d.Fail(0, "Record longer, or lower trim or decimate.", "joint %s: %d rows after trimming %.3g s at each end and taking every %dth, want at least %d", JointName(r.Model, i), rows, r.Spec.Trim, r.Spec.Decimate, want)
+			return d.Fail(0, "Record longer, or lower trim or decimate.", "joint %s: %d rows after trimming %.3g s at each end and taking every "+
+				"%dth, want at least %d", JointName(r.Model, i), rows, r.Spec.Trim, r.Spec.Decimate, want)
 		}
 	}
 	if want := 10 * len(r.Base.Pivot); all < want {
-		return recs[0][0].Fail(0, "Record longer, or lower trim or decimate.", "%d rows of all joints for %d base parameters, want at least %d", all, len(r.Base.Pivot), want)
+		return recs[0][0].Fail(0, "Record longer, or lower trim or decimate.", "%d rows of all joints for %d base parameters, want at least %d",
+			all, len(r.Base.Pivot), want)
 	}
 	return nil
 }

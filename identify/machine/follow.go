@@ -110,7 +110,8 @@ func (d *dynamics) follow(rec Recording, slow, far []float64, bandwidth float64,
 		motion[i] = &copied
 	}
 	s := &simulation{dynamics: d, data: d.m.NewData(), y: make([]float64, nv*len(d.coefficients)), omega: 2 * math.Pi * bandwidth, turn: turn,
-		q: make([]float64, nv), v: make([]float64, nv), zero: make([]float64, nv), a: make([]float64, nv), bias: make([]float64, nv), rest: make([]float64, nv),
+		q: make([]float64, nv), v: make([]float64, nv), zero: make([]float64, nv), a: make([]float64, nv), bias: make([]float64, nv),
+		rest: make([]float64, nv),
 		mass: mat.NewSymDense(nv, nil), rhs: mat.NewVecDense(nv, nil)}
 	for i := range nv {
 		s.q[i], s.v[i] = to[i][0], rate[i][0]
@@ -121,7 +122,8 @@ func (d *dynamics) follow(rec Recording, slow, far []float64, bandwidth float64,
 		for i := range nv {
 			motion[i].Position[t] = s.q[i]
 			if !(math.Abs(s.q[i]-to[i][t]) <= far[i]) {
-				return nil, fmt.Errorf("%w: joint %s is %.3g away at %.4g s", ErrRunsAway, JointName(d.m, i), s.q[i]-to[i][t], rec[0].Start+float64(t)*dt)
+				return nil, fmt.Errorf("%w: joint %s is %.3g away at %.4g s", ErrRunsAway, JointName(d.m, i), s.q[i]-to[i][t],
+					rec[0].Start+float64(t)*dt)
 			}
 		}
 		if t+1 == n {

@@ -43,7 +43,8 @@ type Instruments struct {
 	LSValues    []float64 `json:"least_squares"`     // of the same ones
 	Differences []float64 `json:"apart"`             // their difference, in standard errors of a normal law, by Durbin, Wu, Hausman [HAU78]
 	Smaller     float64   `json:"smaller"`           // the same of the torque of least squares: noise makes it smaller
-	Biased      []int     `json:"biased"`            // places in Values where least squares is off beyond doubt, and by as much as its own standard error
+	// places in Values where least squares is off beyond doubt, and by as much as its own standard error
+	Biased []int `json:"biased"`
 }
 
 const (
@@ -85,7 +86,8 @@ func (r *Result) instruments(recs []Recording) (*Instruments, *system) {
 			return fail("%v", err)
 		}
 		if out.Weakest < weakestShare {
-			return fail("the simulated motion tells too little of the recorded one: canonical correlation %.2g, want %.2g", out.Weakest, weakestShare)
+			return fail("the simulated motion tells too little of the recorded one: canonical correlation %.2g, want %.2g", out.Weakest,
+				weakestShare)
 		}
 		sys.factor()
 		theta, err := sys.solveFree(r.FreeParams)

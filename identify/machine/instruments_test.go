@@ -70,7 +70,8 @@ func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls, wide flo
 		wide += math.Log(half[k]/1.96/stat.StdDev(x, nil)) / float64(len(values))
 	}
 	wide = math.Exp(wide)
-	t.Logf("%s: of %d intervals of %d seeds, %.1f %% of instruments, %.2f times the scatter, and %.1f %% of least squares hold the truth; %d records show that they disagree", s.name, of, seeds,
+	t.Logf("%s: of %d intervals of %d seeds, %.1f %% of instruments, %.2f times the scatter, and %.1f %% of least squares hold the truth; "+
+		"%d records show that they disagree", s.name, of, seeds,
 		100*float64(held[0])/float64(of), wide, 100*float64(held[1])/float64(of), seen)
 	if float64(seen) < 0.95*float64(seeds) {
 		t.Errorf("%s: only %d of %d noisy records show that least squares is off", s.name, seen, seeds)
@@ -83,7 +84,8 @@ func TestInstrumentsHold(t *testing.T) {
 	s := simulatedArms(t)[0]
 	iv, ls, wide := instrumentCoverage(t, s, 10)
 	if iv < 0.9 || ls > 0.8 || wide > 1.3 {
-		t.Errorf("%.1f %% of the intervals of instruments hold the truth, and %.1f %% of least squares; those of instruments are %.2f times the scatter", 100*iv, 100*ls, wide)
+		t.Errorf("%.1f %% of the intervals of instruments hold the truth, and %.1f %% of least squares; those of instruments are %.2f times "+
+			"the scatter", 100*iv, 100*ls, wide)
 	}
 }
 
@@ -189,7 +191,9 @@ func TestInstrumentsMissing(t *testing.T) {
 		t.Errorf("%q", r.IV.Failure)
 	}
 	spec.Instruments = UseEstimate
-	if _, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil); err == nil || !strings.Contains(err.Error(), "no estimate by instrumental variables: the machine with these estimates does not follow the record") || errors.Is(err, ErrMachine) {
+	if _, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no estimate by instrumental variables: the machine with these estimates does not follow the record") ||
+		errors.Is(err, ErrMachine) {
 		t.Errorf("%v", err)
 	}
 }

@@ -156,7 +156,8 @@ func (l *lack) gain(joint int) {
 	if slices.Index(passive, false) == joint && !slices.Contains(passive[joint+1:], false) {
 		return // the gain of the only drive scales all parameters alike
 	}
-	l.list = append(l.list, fit.Suspect{Kind: "gain", What: "a torque of " + JointName(l.r.Model, joint) + " that is larger or smaller than its gain says",
+	l.list = append(l.list, fit.Suspect{Kind: "gain", What: "a torque of " + JointName(l.r.Model,
+		joint) + " that is larger or smaller than its gain says",
 		Advice: "Check the gain of this torque: its unit, the constant of the motor, the ratio of the gear.", Columns: columnsOf([][]float64{c})})
 }
 
@@ -223,8 +224,10 @@ func (l *lack) geometry() {
 			late[j] = l.differences(grid, r.torquesAt(r.Model, phi, before), was, l.f.dt)
 		})
 		for j, c := range late {
-			l.list = append(l.list, fit.Suspect{Kind: "late position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is late, filtered or early would make",
-				Advice: "Correct the times of this column, or record the positions of all joints behind the same filter.", Columns: columnsOf([][]float64{c})})
+			l.list = append(l.list, fit.Suspect{Kind: "late position", Joint: JointName(r.Model, j),
+				What:    "what a position of " + JointName(r.Model, j) + " that is late, filtered or early would make",
+				Advice:  "Correct the times of this column, or record the positions of all joints behind the same filter.",
+				Columns: columnsOf([][]float64{c})})
 		}
 	}
 	for i, x := range l.noise(grid, phi, was) {
@@ -234,7 +237,8 @@ func (l *lack) geometry() {
 	l.miscounted(grid, phi, was)
 	for j, c := range zeros {
 		l.givenColumns = append(l.givenColumns, givenColumn{l.r.Spec.Uncertain.Zero, c})
-		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j), What: "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
+		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j),
+			What:   "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
 			Advice: "Compare zero and sign of this position with the machine file.", Columns: columnsOf([][]float64{c})})
 	}
 	for i, v := range all {
@@ -245,8 +249,10 @@ func (l *lack) geometry() {
 		case v.phi.Z == 0: // about its own axis it is the zero of its position
 			l.givenColumns = append(l.givenColumns, givenColumn{r.Spec.Uncertain.Axis, columns[i]})
 		}
-		sp := fit.Suspect{Kind: v.kind, Joint: name, What: "what a joint " + name + " that stands elsewhere than the machine file says would make",
-			Advice: "Compare the place of this joint, the length of the link before it, with the machine file.", Columns: columnsOf(columns[i : i+1])}
+		sp := fit.Suspect{Kind: v.kind, Joint: name, What: "what a joint " + name + " that stands elsewhere than the machine file says " +
+			"would make",
+			Advice:  "Compare the place of this joint, the length of the link before it, with the machine file.",
+			Columns: columnsOf(columns[i : i+1])}
 		if v.kind == "alignment" {
 			sp.What = "what a joint " + name + " that is turned against the machine file would make"
 			sp.Advice = "Compare the axes of this joint with the machine file; of the first one, the direction of gravity."
@@ -306,13 +312,15 @@ func (l *lack) miscounted(grid []gridRow, phi []float64, was [][]float64) {
 	})
 	for i := 0; i < len(all); {
 		name := JointName(r.Model, all[i].joint)
-		l.list = append(l.list, fit.Suspect{Kind: "scale of position", Joint: name, What: "what a position of " + name + " that is larger or smaller than its scale says would make",
+		l.list = append(l.list, fit.Suspect{Kind: "scale of position", Joint: name,
+			What:   "what a position of " + name + " that is larger or smaller than its scale says would make",
 			Advice: "Check the counts of this encoder and the ratio of its gear.", Columns: columnsOf(columns[i : i+1])})
 		if i++; r.prismatic(all[i-1].joint) {
 			continue
 		}
 		for range fit.EccentricTurns {
-			l.list = append(l.list, fit.Suspect{Kind: fit.Eccentric, Joint: name, What: fit.EccentricWhat + ", at joint " + name, Advice: fit.EccentricAdvice, Columns: columnsOf(columns[i : i+2])})
+			l.list = append(l.list, fit.Suspect{Kind: fit.Eccentric, Joint: name, What: fit.EccentricWhat + ", at joint " + name,
+				Advice: fit.EccentricAdvice, Columns: columnsOf(columns[i : i+2])})
 			i += 2
 		}
 	}

@@ -122,12 +122,14 @@ func TestLacking(t *testing.T) {
 		rec              Recording
 	}{
 		{"gain 1.2", "gain", "gain says", planar, with(rec, second, func(_ int, x float64) float64 { return 1.2 * x }, 0)},
-		{"gain 0.8 of an arm in space", "gain", "a torque of upper that is larger or smaller than its gain says", spatial, with(spatial.noisy(spatial.clean, 7, 1), second, func(_ int, x float64) float64 { return 0.8 * x }, 0)},
+		{"gain 0.8 of an arm in space", "gain", "a torque of upper that is larger or smaller than its gain says", spatial,
+			with(spatial.noisy(spatial.clean, 7, 1), second, func(_ int, x float64) float64 { return 0.8 * x }, 0)},
 		{"zero of the first joint", "zero of position", "position of upper", planar, with(rec, 0, same, 0.1)},
 		{"gear of the second joint 10 % larger", "scale of position", "position of lower", planar, scaledPosition(rec, second, 1.1)},
 		{"gear of the second joint 10 % smaller", "scale of position", "position of lower", planar, scaledPosition(rec, second, 0.9)},
 		{"presliding", "presliding", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + windup[k] }, 0)},
-		{"spring", "stiffness", "lower", planar, with(rec, second, func(k int, x float64) float64 { return x + 2*planar.clean[second].Position[k] }, 0)},
+		{"spring", "stiffness", "lower", planar, with(rec, second,
+			func(k int, x float64) float64 { return x + 2*planar.clean[second].Position[k] }, 0)},
 	} {
 		kinds, what := c.of.lacks(t, c.rec)
 		// a zero of position looks like a joint that stands elsewhere: both are named
@@ -144,11 +146,13 @@ func TestLacking(t *testing.T) {
 // with the rows beside the reversals the inertia about the first joint comes out 9 to 17 % too large: these do not count.
 func TestLuGre(t *testing.T) {
 	link := func(name, parent string, place multibody.Pose, armature, mass, at, izz float64) multibody.Body {
-		return multibody.Body{Name: name, Parent: parent, Place: place, Joint: multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}, Armature: armature},
+		return multibody.Body{Name: name, Parent: parent, Place: place,
+			Joint:   multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}, Armature: armature},
 			Inertia: multibody.Inertia{Mass: mass, Com: r3.Vec{Y: -at}, I: matrixOf(0.01, 0, 0, 0.01, 0, izz)}}
 	}
 	m, err := multibody.Build(multibody.Spec{Gravity: r3.Vec{Y: -9.81}, Bodies: []multibody.Body{
-		link("upper", "", multibody.At(0, 0, 0), 0.01, 1.3, 0.18, 0.02), link("lower", "upper", multibody.At(0, -0.4, 0), 0.004, 0.8, 0.15, 0.009)}})
+		link("upper", "", multibody.At(0, 0, 0), 0.01, 1.3, 0.18, 0.02),
+		link("lower", "upper", multibody.At(0, -0.4, 0), 0.004, 0.8, 0.15, 0.009)}})
 	if err != nil {
 		t.Fatal(err)
 	}

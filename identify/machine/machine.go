@@ -77,15 +77,17 @@ const FromRecord = -1.0
 
 // Spec says what is fitted and how the records are prepared.
 type Spec struct {
-	Terms       []Term    `json:"terms"`
-	ByDirection bool      `json:"by_direction"`     // friction of its own for each direction, in place of an offset
-	Order       int       `json:"filter_order"`     // of the low-pass
-	Cutoff      float64   `json:"filter_cutoff_hz"` // Hz, its corner; 0: 10 Hz, or a fifth of a lower sampling rate
-	Decimate    int       `json:"decimate"`         // every n-th sample is a row; 0: four rows in a period of the cutoff
-	RawSigns    bool      `json:"raw_signs"`        // the signs of velocity do not pass the low-pass, as in much that is published: Coulomb friction comes out smaller
-	Trim        float64   `json:"trim_s"`           // s, left out at each end of a record; FromRecord: two periods of the cutoff
-	MinVelocity []float64 `json:"min_velocity"`     // rad/s or m/s by joint, slower rows do not count for it; FromRecord: what the position cannot tell from rest
-	Passive     []bool    `json:"passive"`          // by joint: no drive acts on it, its torque is zero; shorter: the others are driven
+	Terms       []Term  `json:"terms"`
+	ByDirection bool    `json:"by_direction"`     // friction of its own for each direction, in place of an offset
+	Order       int     `json:"filter_order"`     // of the low-pass
+	Cutoff      float64 `json:"filter_cutoff_hz"` // Hz, its corner; 0: 10 Hz, or a fifth of a lower sampling rate
+	Decimate    int     `json:"decimate"`         // every n-th sample is a row; 0: four rows in a period of the cutoff
+	// the signs of velocity do not pass the low-pass, as in much that is published: Coulomb friction comes out smaller
+	RawSigns bool    `json:"raw_signs"`
+	Trim     float64 `json:"trim_s"` // s, left out at each end of a record; FromRecord: two periods of the cutoff
+	// rad/s or m/s by joint, slower rows do not count for it; FromRecord: what the position cannot tell from rest
+	MinVelocity []float64 `json:"min_velocity"`
+	Passive     []bool    `json:"passive"` // by joint: no drive acts on it, its torque is zero; shorter: the others are driven
 	Instruments Use       `json:"instruments"`
 	Bandwidth   float64   `json:"instruments_bandwidth_hz"` // Hz, of what instruments take from the record; 0: a quarter of the cutoff
 	Uncertain   Uncertain `json:"uncertainty"`
@@ -132,7 +134,8 @@ func (s Spec) check(fs float64) error {
 	case !(s.Cutoff > 0 && s.Cutoff < fs/2):
 		return fmt.Errorf("filter.cutoff: %g Hz, want less than half the sampling rate of %.6g Hz", s.Cutoff, fs)
 	case s.Decimate < 1 || fs/float64(s.Decimate) < 2*s.Cutoff:
-		return fmt.Errorf("decimate: every %dth of %.6g Hz are rows at %.4g Hz, want twice the cutoff of %g Hz or more", s.Decimate, fs, fs/float64(s.Decimate), s.Cutoff)
+		return fmt.Errorf("decimate: every %dth of %.6g Hz are rows at %.4g Hz, want twice the cutoff of %g Hz or more", s.Decimate, fs,
+			fs/float64(s.Decimate), s.Cutoff)
 	case !(s.Trim >= 0):
 		return fmt.Errorf("trim: %g s, want 0 or more", s.Trim)
 	}
@@ -160,9 +163,11 @@ func (r Recording) check(m *multibody.Model) error {
 	for i, b := range r {
 		switch {
 		case len(b.Position) == 0 || len(b.Position) != len(b.Force):
-			return b.Fail(0, "Name both columns.", "joint %s: %d positions and %d torques, want both, sample by sample", JointName(m, i), len(b.Position), len(b.Force))
+			return b.Fail(0, "Name both columns.", "joint %s: %d positions and %d torques, want both, sample by sample", JointName(m, i),
+				len(b.Position), len(b.Force))
 		case a.Len() != b.Len() || math.Abs(a.Dt-b.Dt) > 1e-9*a.Dt || a.Start != b.Start:
-			return b.Fail(0, "Read all joints from the same rows of the same file.", "joint %s has %d samples every %g s from %g s, joint %s has %d every %g s from %g s",
+			return b.Fail(0, "Read all joints from the same rows of the same file.",
+				"joint %s has %d samples every %g s from %g s, joint %s has %d every %g s from %g s",
 				JointName(m, 0), a.Len(), a.Dt, a.Start, JointName(m, i), b.Len(), b.Dt, b.Start)
 		}
 	}
@@ -194,14 +199,16 @@ func Check(m *multibody.Model) error {
 	}
 	for j := 1; j <= m.Bodies(); j++ {
 		if name, kind, _, _ := m.JointOf(j); kind != multibody.Revolute && kind != multibody.Prismatic {
-			return fmt.Errorf("%w: joint %s is %v, want revolute or prismatic joints: the regression takes one position and one torque for each", ErrMachine, name, kind)
+			return fmt.Errorf("%w: joint %s is %v, want revolute or prismatic joints: the regression takes one position and one torque for each",
+				ErrMachine, name, kind)
 		}
 	}
 	if err := m.Rigid(); err != nil {
 		return fmt.Errorf("%w: %w", ErrMachine, err)
 	}
 	if m.NC() > 0 {
-		return fmt.Errorf("%w: %s closes a loop or ties joints together: the torques of a tree are linear in its parameters, those of a loop hold forces that were not recorded", ErrMachine, m.Constraints()[0].Name)
+		return fmt.Errorf("%w: %s closes a loop or ties joints together: the torques of a tree are linear in its parameters, those of a loop "+
+			"hold forces that were not recorded", ErrMachine, m.Constraints()[0].Name)
 	}
 	return nil
 }

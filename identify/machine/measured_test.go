@@ -20,7 +20,8 @@ func measuredArm(t testing.TB) *multibody.Model {
 	}
 	m, err := multibody.Build(multibody.Spec{Gravity: r3.Vec{Y: -9.81}, Bodies: []multibody.Body{
 		{Name: "upper", Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: rod(0.6, 0.275, 0.02)},
-		{Name: "lower", Parent: "upper", Place: multibody.At(0, -0.3, 0), Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: rod(0.6, 0.166, 0.005)},
+		{Name: "lower", Parent: "upper", Place: multibody.At(0, -0.3, 0), Joint: multibody.Joint{Kind: multibody.Revolute},
+			Inertia: rod(0.6, 0.166, 0.005)},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +70,8 @@ func TestMeasuredArm(t *testing.T) {
 	raw := s
 	raw.RawSigns = true
 	peers, others := fitted(raw, recs)
-	t.Logf("Fc %.4f and %.4f N·m with fits of %.1f and %.1f %%; signs unfiltered %.4f and %.4f N·m, %.1f and %.1f %%", value["upper.Fc"], value["lower.Fc"], r.Joints[0].Percent, r.Joints[1].Percent,
+	t.Logf("Fc %.4f and %.4f N·m with fits of %.1f and %.1f %%; signs unfiltered %.4f and %.4f N·m, %.1f and %.1f %%", value["upper.Fc"],
+		value["lower.Fc"], r.Joints[0].Percent, r.Joints[1].Percent,
 		others["upper.Fc"], others["lower.Fc"], peers.Joints[0].Percent, peers.Joints[1].Percent)
 	for _, name := range []string{"upper.Fc", "lower.Fc"} {
 		if x := others[name]; x < 0.085 || x > 0.11 {

@@ -85,7 +85,8 @@ func TestPassiveRefused(t *testing.T) {
 		}
 		return err.Error()
 	}
-	if got := fit(s.model(t, 0), s.clean); !strings.Contains(got, "joint lower: its torque is zero throughout") || !strings.Contains(got, "passive: true") {
+	if got := fit(s.model(t, 0), s.clean); !strings.Contains(got, "joint lower: its torque is zero throughout") ||
+		!strings.Contains(got, "passive: true") {
 		t.Errorf("%q", got)
 	}
 	spec.Passive = []bool{true, true}

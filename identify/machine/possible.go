@@ -209,7 +209,8 @@ func scaleOf(r int, l float64) float64 {
 // pseudoInertia is J of ten parameters, and inertial are the parameters of a symmetric J.
 func pseudoInertia(p *[multibody.InertialParams]float64) [4][4]float64 {
 	h := (p[4] + p[7] + p[9]) / 2
-	return [4][4]float64{{h - p[4], -p[5], -p[6], p[1]}, {-p[5], h - p[7], -p[8], p[2]}, {-p[6], -p[8], h - p[9], p[3]}, {p[1], p[2], p[3], p[0]}}
+	return [4][4]float64{{h - p[4], -p[5], -p[6], p[1]}, {-p[5], h - p[7], -p[8], p[2]}, {-p[6], -p[8], h - p[9], p[3]},
+		{p[1], p[2], p[3], p[0]}}
 }
 
 func inertial(j mat.Matrix) [multibody.InertialParams]float64 {

@@ -21,7 +21,8 @@ func modelOf(t testing.TB, a *independent.Arm, doubt float64, rotors bool, seed 
 }
 
 // drawn is modelOf with a last edit of the bodies.
-func drawn(t testing.TB, a *independent.Arm, doubt float64, rotors bool, seed uint64, edit func(i int, b *multibody.Body)) *multibody.Model {
+func drawn(t testing.TB, a *independent.Arm, doubt float64, rotors bool, seed uint64,
+	edit func(i int, b *multibody.Body)) *multibody.Model {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 31))
 	off := func() float64 { return 1 + doubt*(2*rng.Float64()-1) }
@@ -119,7 +120,8 @@ func TestPossibleOfRandomArms(t *testing.T) {
 		truth := math.Sqrt(r.sys.sumSquares(trueBase(r.Base, a)) / r.sys.sumSquares(r.Values))
 		found, grown := r.Possible(theta)
 		least := r.certified(t, theta, found)
-		t.Logf("%d joints: %d base parameters, %d impossible; rms of the truth %.5f, of the nearest real bodies %.5f, certified %.5f", joints, len(r.Base.Pivot), len(bad), truth, grown, least)
+		t.Logf("%d joints: %d base parameters, %d impossible; rms of the truth %.5f, of the nearest real bodies %.5f, certified %.5f", joints,
+			len(r.Base.Pivot), len(bad), truth, grown, least)
 		if bad := r.Base.Impossible(m, found); bad != nil {
 			t.Errorf("impossible: %v", bad)
 		}

@@ -51,15 +51,19 @@ func TestUnidentifiableIsRefused(t *testing.T) {
 // Machines and records that the regression does not describe are refused by name.
 func TestRefusals(t *testing.T) {
 	one := multibody.Inertia{Mass: 1, I: matrixOf(1, 0, 0, 1, 0, 1)}
-	free, err := multibody.Build(multibody.Spec{Bodies: []multibody.Body{{Name: "ball", Joint: multibody.Joint{Kind: multibody.Free}, Inertia: one}}})
+	free, err := multibody.Build(multibody.Spec{Bodies: []multibody.Body{{Name: "ball", Joint: multibody.Joint{Kind: multibody.Free},
+		Inertia: one}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rod := func(name, parent string, x float64) multibody.Body {
-		return multibody.Body{Name: name, Parent: parent, Place: multibody.At(x, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute}, Inertia: multibody.Inertia{Mass: 1, Com: r3.Vec{X: 0.5}, I: matrixOf(1, 0, 0, 1, 0, 1)}}
+		return multibody.Body{Name: name, Parent: parent, Place: multibody.At(x, 0, 0), Joint: multibody.Joint{Kind: multibody.Revolute},
+			Inertia: multibody.Inertia{Mass: 1, Com: r3.Vec{X: 0.5}, I: matrixOf(1, 0, 0, 1, 0, 1)}}
 	}
-	loop, err := multibody.Build(multibody.Spec{Bodies: []multibody.Body{rod("a", "", 0), rod("b", "a", 1), rod("c", "", 1)}, Frames: []multibody.Frame{
-		{Name: "endb", Body: "b", Pose: multibody.At(1, 0, 0)}, {Name: "endc", Body: "c", Pose: multibody.At(1, 0, 0)}}, Cuts: []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "endb", B: "endc"}}})
+	loop, err := multibody.Build(multibody.Spec{Bodies: []multibody.Body{rod("a", "", 0), rod("b", "a", 1), rod("c", "", 1)},
+		Frames: []multibody.Frame{
+			{Name: "endb", Body: "b", Pose: multibody.At(1, 0, 0)}, {Name: "endc", Body: "c", Pose: multibody.At(1, 0, 0)}},
+		Cuts: []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "endb", B: "endc"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +147,8 @@ func TestFrictionByDirection(t *testing.T) {
 		value[r.Base.Name(i)] = r.Values[i]
 	}
 	// the offset of 0.12 N·m is a part of both
-	for name, want := range map[string]float64{"upper.Fc+": 0.9 + 0.4 + 0.12, "upper.Fc-": 0.9 - 0.12, "upper.Fv+": 0.5, "upper.Fv-": 0.5, "lower.Fc+": 0.4 - 0.07, "lower.Fc-": 0.4 + 0.07} {
+	for name, want := range map[string]float64{"upper.Fc+": 0.9 + 0.4 + 0.12, "upper.Fc-": 0.9 - 0.12, "upper.Fv+": 0.5, "upper.Fv-": 0.5,
+		"lower.Fc+": 0.4 - 0.07, "lower.Fc-": 0.4 + 0.07} {
 		if math.Abs(value[name]-want) > 0.02 {
 			t.Errorf("%s = %.4f, put in %.4f", name, value[name], want)
 		}

@@ -33,7 +33,8 @@ const (
 	restErrs   = 4.0   // standard deviations of the velocity noise that rest may show
 	restCounts = 1.5   // counts of an encoder within a period of the cutoff
 	restShare  = 0.005 // of the top speed
-	calmShare  = 0.5   // of the band tells the direction of motion where noise turns signs of velocity: it falls with the 1.5th power of the band
+	// of the band tells the direction of motion where noise turns signs of velocity: it falls with the 1.5th power of the band
+	calmShare = 0.5
 )
 
 // filters are the low-passes at one sampling rate.
@@ -168,7 +169,8 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 	for i, r := range recs {
 		if n := f.count(r[0].Len()); n < 2 {
 			p.omittedRecordings = append(p.omittedRecordings,
-				fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", nameOf(r[0]), r[0].Len(), s.Trim))
+				fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", nameOf(r[0]), r[0].Len(),
+					s.Trim))
 			continue
 		}
 		list = append(list, i)

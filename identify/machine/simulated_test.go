@@ -37,14 +37,19 @@ func simulatedArms(t testing.TB) []*simulated {
 		return multibody.Joint{Kind: multibody.Revolute, Axis: r3.Vec{Z: 1}, Armature: armature, Damping: fv}
 	}
 	diag := func(x, y, z float64) rotation.Matrix { return rotation.Diag(r3.Vec{X: x, Y: y, Z: z}) }
-	planar := &simulated{name: "planar", gravity: r3.Vec{Y: -9.81}, fc: []float64{0.9, 0.4}, offset: []float64{0.12, -0.07}, encoder: 2 * math.Pi / 65536,
-		torque: []float64{0.15, 0.05}, colour: 0.9, bodies: []multibody.Body{
-			{Name: "upper", Joint: joint(0.06, 0.5), Inertia: multibody.Inertia{Mass: 3, Com: r3.Vec{X: 0.18, Y: 0.012}, I: diag(0.01, 0.04, 0.045)}},
-			{Name: "lower", Parent: "upper", Place: multibody.At(0.4, 0, 0), Joint: joint(0.02, 0.2), Inertia: multibody.Inertia{Mass: 1.6, Com: r3.Vec{X: 0.13, Y: -0.008}, I: diag(0.004, 0.012, 0.014)}},
+	planar := &simulated{name: "planar", gravity: r3.Vec{Y: -9.81}, fc: []float64{0.9, 0.4}, offset: []float64{0.12, -0.07},
+		encoder: 2 * math.Pi / 65536,
+		torque:  []float64{0.15, 0.05}, colour: 0.9, bodies: []multibody.Body{
+			{Name: "upper", Joint: joint(0.06, 0.5), Inertia: multibody.Inertia{Mass: 3, Com: r3.Vec{X: 0.18, Y: 0.012},
+				I: diag(0.01, 0.04, 0.045)}},
+			{Name: "lower", Parent: "upper", Place: multibody.At(0.4, 0, 0), Joint: joint(0.02, 0.2),
+				Inertia: multibody.Inertia{Mass: 1.6, Com: r3.Vec{X: 0.13, Y: -0.008}, I: diag(0.004, 0.012, 0.014)}},
 		}}
-	spatial := &simulated{name: "spatial", gravity: r3.Vec{Z: -9.81}, fc: []float64{1.5, 1.1, 0.6}, offset: []float64{0.2, -0.15, 0.1}, encoder: 2 * math.Pi / 65536,
-		torque: []float64{0.2, 0.3, 0.1}, colour: 0.8, bodies: []multibody.Body{
-			{Name: "base", Place: multibody.At(0, 0, 0.3), Joint: joint(0.08, 0.8), Inertia: multibody.Inertia{Mass: 6, Com: r3.Vec{X: 0.01, Y: -0.02, Z: 0.1}, I: diag(0.06, 0.055, 0.03)}},
+	spatial := &simulated{name: "spatial", gravity: r3.Vec{Z: -9.81}, fc: []float64{1.5, 1.1, 0.6}, offset: []float64{0.2, -0.15, 0.1},
+		encoder: 2 * math.Pi / 65536,
+		torque:  []float64{0.2, 0.3, 0.1}, colour: 0.8, bodies: []multibody.Body{
+			{Name: "base", Place: multibody.At(0, 0, 0.3), Joint: joint(0.08, 0.8),
+				Inertia: multibody.Inertia{Mass: 6, Com: r3.Vec{X: 0.01, Y: -0.02, Z: 0.1}, I: diag(0.06, 0.055, 0.03)}},
 			{Name: "upper", Parent: "base", Place: multibody.At(0.05, 0, 0.15).Turned(r3.Vec{X: math.Pi / 2}), Joint: joint(0.06, 0.6),
 				Inertia: multibody.Inertia{Mass: 4, Com: r3.Vec{X: 0.2, Y: 0.015, Z: 0.03}, I: matrixOf(0.012, 0.002, -0.001, 0.07, 0.0005, 0.072)}},
 			{Name: "fore", Parent: "upper", Place: multibody.At(0.45, 0, 0.02).Turned(r3.Vec{Y: 0.7}), Joint: joint(0.03, 0.3),
@@ -60,7 +65,8 @@ func cleanRecord(t testing.TB, name string, joints int) (out Recording) {
 	t.Helper()
 	for i := 1; i <= joints; i++ {
 		n := strconv.Itoa(i)
-		recs, err := record.Read("testdata/"+name+".csv.gz", record.Mapping{Time: record.Column{Name: "t", Unit: "s"}, Position: record.Column{Name: "q" + n}, Force: record.Column{Name: "tau" + n}})
+		recs, err := record.Read("testdata/"+name+".csv.gz", record.Mapping{Time: record.Column{Name: "t", Unit: "s"},
+			Position: record.Column{Name: "q" + n}, Force: record.Column{Name: "tau" + n}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +228,8 @@ func coverage(t *testing.T, s *simulated, seeds int) float64 {
 			miss[name]++
 		}
 	}
-	t.Logf("%s: %d of %d intervals of %d seeds hold the truth, %.1f %%; missed %v", s.name, held, of, seeds, 100*float64(held)/float64(of), miss)
+	t.Logf("%s: %d of %d intervals of %d seeds hold the truth, %.1f %%; missed %v", s.name, held, of, seeds, 100*float64(held)/float64(of),
+		miss)
 	return float64(held) / float64(of)
 }
 

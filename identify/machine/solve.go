@@ -272,7 +272,8 @@ func (b *block) residual(theta []float64) []float64 {
 // solution is the weighted regression in the form of all fits, its rows those of the joints one after the other in every recording.
 // free are the parameters with columns in its Jacobian.
 func (s *system) solution(blocks []block, free []int, dt, blur float64) *fit.Solution {
-	out := &fit.Solution{Quantity: "torque", Dt: dt, Blur: blur, Objective: "half the sum of squares in units of the rms of each joint", Converged: true, Iterations: 1,
+	out := &fit.Solution{Quantity: "torque", Dt: dt, Blur: blur, Objective: "half the sum of squares in units of the rms of each joint",
+		Converged: true, Iterations: 1,
 		Reason: "linear: solved at once", FreeParams: slices.Clone(free)}
 	p := len(free)
 	for _, b := range blocks {
@@ -297,7 +298,8 @@ func (s *system) solution(blocks []block, free []int, dt, blur float64) *fit.Sol
 	}
 	for k := range s.base.Pivot {
 		c := &s.base.Columns[s.base.Pivot[k]]
-		out.Params = append(out.Params, fit.Param{Param: engine.Param{Name: s.base.Name(k), Unit: c.Unit, Doc: c.Doc, Value: s.theta[k], Lo: math.Inf(-1), Hi: math.Inf(1)}})
+		out.Params = append(out.Params, fit.Param{Param: engine.Param{Name: s.base.Name(k), Unit: c.Unit, Doc: c.Doc, Value: s.theta[k],
+			Lo: math.Inf(-1), Hi: math.Inf(1)}})
 	}
 	out.Cost = floats.Dot(out.Residual, out.Residual) / 2
 	return out

@@ -81,7 +81,8 @@ func (b *Base) timed(m *multibody.Model, t *timing) *Base {
 	for i, told := range t.lagFree {
 		if told {
 			out.Pivot = append(out.Pivot, len(out.Columns))
-			out.Columns = append(out.Columns, Column{Param: engine.Param{Name: JointName(m, i) + ".lag", Unit: "s", Doc: "time by which the torque acts later than its stamp", Lo: math.Inf(-1), Hi: math.Inf(1)},
+			out.Columns = append(out.Columns, Column{Param: engine.Param{Name: JointName(m, i) + ".lag", Unit: "s",
+				Doc: "time by which the torque acts later than its stamp", Lo: math.Inf(-1), Hi: math.Inf(1)},
 				Joint: i, Term: Lag, Inertial: -1, regressor: -1})
 		}
 	}

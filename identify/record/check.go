@@ -123,7 +123,8 @@ type checker struct {
 
 // addFinding adds a finding about the present piece.
 func (c *checker) addFinding(kind string, s Severity, channel string, value float64, unit, advice, format string, args ...any) {
-	f := Finding{Kind: kind, Severity: s, Channel: channel, Pieces: 1, Value: value, Unit: unit, Advice: advice, Text: fmt.Sprintf(format, args...)}
+	f := Finding{Kind: kind, Severity: s, Channel: channel, Pieces: 1, Value: value, Unit: unit, Advice: advice,
+		Text: fmt.Sprintf(format, args...)}
 	if c.d != nil {
 		f.File, f.Piece = c.d.File, c.d.Piece
 	}
@@ -162,7 +163,8 @@ func merge(in []Finding, pieces int) []Finding {
 		at := strings.TrimSpace(f.File + " " + f.Piece)
 		switch {
 		case f.Pieces > 1:
-			f.Text += fmt.Sprintf(" (%s)", strings.TrimPrefix(fmt.Sprintf("%s, the worst of %d pieces that show it, of %d", at, f.Pieces, pieces), ", "))
+			f.Text += fmt.Sprintf(" (%s)", strings.TrimPrefix(fmt.Sprintf("%s, the worst of %d pieces that show it, of %d", at, f.Pieces, pieces),
+				", "))
 		case f.File != "":
 			f.Text += fmt.Sprintf(" (%s)", at)
 		}
@@ -226,7 +228,8 @@ func (c *checker) clock() {
 	k, dt := c.d.Clock, c.d.Dt
 	if k.Resampled {
 		c.addFinding("resampled", Note, "time", k.Jitter, "", "",
-			"values were interpolated at even times: recorded intervals scatter by %.2g %% rms, from %.4g to %.4g s", 100*k.Jitter, k.Shortest, k.Longest)
+			"values were interpolated at even times: recorded intervals scatter by %.2g %% rms, from %.4g to %.4g s", 100*k.Jitter, k.Shortest,
+			k.Longest)
 		if k.Bridged > 0 {
 			severity := Note
 			if float64(k.Invented) > 0.01*float64(c.d.Len()) {
@@ -243,6 +246,7 @@ func (c *checker) clock() {
 	}
 	if drift := k.Drift / dt; drift > driftBad {
 		c.addFinding("clock-drift", Warning, "time", k.Drift, "s", "Resample: interpolation keeps the recorded times.",
-			"the even grid is up to %.3g s, %.1f samples, away from the recorded times: intervals were longer at one end of the record than at the other", k.Drift, drift)
+			"the even grid is up to %.3g s, %.1f samples, away from the recorded times: intervals were longer at one end of the record than at "+
+				"the other", k.Drift, drift)
 	}
 }

@@ -154,9 +154,11 @@ func (c *checker) band(s signal) {
 		return
 	}
 	corner /= c.d.Dt
-	text := "the noise of %s falls above %.3g Hz, and has no floor up to half the sampling rate: it passed a low-pass, or was computed from what did"
+	text := "the noise of %s falls above %.3g Hz, and has no floor up to half the sampling rate: it passed a low-pass, or was computed from " +
+		"what did"
 	if !plateau {
-		text = "the noise of %s falls from %.3g Hz on or below, and has no floor up to half the sampling rate: it passed a low-pass, or was computed from what did"
+		text = "the noise of %s falls from %.3g Hz on or below, and has no floor up to half the sampling rate: it passed a low-pass, or was " +
+			"computed from what did"
 	}
 	c.addFinding("filtered", Note, s.name, corner, "Hz", "Record force and position without a filter, or behind the same one.", text, s.name,
 		corner)

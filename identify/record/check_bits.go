@@ -46,7 +46,8 @@ func (c *checker) bits(s signal) {
 		}
 		if all > 20*bitsBlocks && float64(least) < bitsSeen*float64(all) {
 			c.addFinding("bits", Fatal, s.name, float64(k), "bit", "Look at the counter, its cable and the number of its bits.",
-				"position is never in every other block of %d of its steps (%.4g %s): bit %d of its counter is stuck, or lost on the way", period/2, step, s.unit, k)
+				"position is never in every other block of %d of its steps (%.4g %s): bit %d of its counter is stuck, or lost on the way", period/2,
+				step, s.unit, k)
 			return
 		}
 	}

@@ -21,14 +21,16 @@ func sharedRecords() []sharedRecord {
 	loose := pendulum
 	loose.Resample, loose.SplitGaps = true, true
 	joint := func(n string) Mapping {
-		return Mapping{Time: t, Position: plain("position" + n + "_rad"), Velocity: plain("velocity" + n + "_rad_s"), Force: plain("torque" + n + "_Nm"), Resample: true}
+		return Mapping{Time: t, Position: plain("position" + n + "_rad"), Velocity: plain("velocity" + n + "_rad_s"),
+			Force: plain("torque" + n + "_Nm"), Resample: true}
 	}
 	rotary, coupled := CheckOptions{Rotary: true}, CheckOptions{Rotary: true, Coupled: true}
 	static := CheckOptions{Rotary: true, Static: true}
 	steady := Mapping{Time: t, Velocity: plain("velocity_rad_s"), Force: plain("torque_Nm"), Piece: "setpoint_rpm"}
 	stops := Mapping{Time: t, Velocity: plain("velocity_avg_rad_s"), Force: plain("torque_avg_Nm")}
 	return []sharedRecord{
-		{"emps/emps_estimation.csv.gz", Mapping{Time: t, Position: plain("position_m"), Reference: plain("reference_m"), Force: Column{Name: "command_V", Unit: "V", Scale: 35.15065188248547}}, CheckOptions{}, nil},
+		{"emps/emps_estimation.csv.gz", Mapping{Time: t, Position: plain("position_m"), Reference: plain("reference_m"),
+			Force: Column{Name: "command_V", Unit: "V", Scale: 35.15065188248547}}, CheckOptions{}, nil},
 		{"dfki_pendulum/pd_sysid.csv.gz", pendulum, rotary, nil},
 		{"dfki_pendulum/ddp.csv.gz", pendulum, rotary, nil},
 		{"dfki_pendulum/direct_collocation.csv.gz", pendulum, rotary, nil},
@@ -38,10 +40,14 @@ func sharedRecords() []sharedRecord {
 		{"dfki_double_pendulum/design_A0_00.csv.gz", joint("2"), coupled, nil},
 		{"dfki_double_pendulum/design_A0_05.csv.gz", joint("1"), coupled, nil},
 		{"dfki_double_pendulum/design_A0_05.csv.gz", joint("2"), coupled, nil},
-		{"multiarm_pendulum/single_id.csv.gz", Mapping{Time: t, Position: plain("angle1_rad"), Velocity: plain("velocity1_rad_s"), Piece: "segment"}, rotary, nil},
-		{"multiarm_pendulum/double_id.csv.gz", Mapping{Time: t, Position: plain("angle2_rad"), Velocity: plain("velocity2_rad_s"), Piece: "segment"}, rotary, nil},
-		{"ball_incline/ball_pair_spin_down.csv", Mapping{Time: t, Velocity: plain("spin_rate_rad_s"), Resample: true}, rotary, []string{"one-direction "}},
-		{"ball_incline/steel_ball_rolling_1deg.csv", Mapping{Time: t, Position: plain("distance_m"), Resample: true}, CheckOptions{}, []string{"one-direction "}},
+		{"multiarm_pendulum/single_id.csv.gz", Mapping{Time: t, Position: plain("angle1_rad"), Velocity: plain("velocity1_rad_s"),
+			Piece: "segment"}, rotary, nil},
+		{"multiarm_pendulum/double_id.csv.gz", Mapping{Time: t, Position: plain("angle2_rad"), Velocity: plain("velocity2_rad_s"),
+			Piece: "segment"}, rotary, nil},
+		{"ball_incline/ball_pair_spin_down.csv", Mapping{Time: t, Velocity: plain("spin_rate_rad_s"), Resample: true}, rotary,
+			[]string{"one-direction "}},
+		{"ball_incline/steel_ball_rolling_1deg.csv", Mapping{Time: t, Position: plain("distance_m"), Resample: true}, CheckOptions{},
+			[]string{"one-direction "}},
 		{"screw_drives/drive1_steady_state.csv.gz", steady, static, nil},
 		{"screw_drives/drive3_steady_state.csv.gz", steady, static, nil},
 		{"screw_drives/drive1_start_stop_200.csv", stops, rotary, nil},
@@ -63,7 +69,8 @@ func TestMeasuredRecords(t *testing.T) {
 				t.Logf("reader: %s", w)
 			}
 			bad := kinds(found, Warning)
-			for _, claim := range []string{"-scale", "-sign", "force-power", "wrapped", "counts", "length", "non-finite", "saturation force error", "play"} {
+			for _, claim := range []string{"-scale", "-sign", "force-power", "wrapped", "counts", "length", "non-finite", "saturation force error",
+				"play"} {
 				if strings.Contains(bad, claim) {
 					t.Errorf("%s is not true of this record", claim)
 				}

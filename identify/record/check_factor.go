@@ -286,5 +286,6 @@ func (c *checker) pulses() {
 	why := nameFactor(", ", 0.99*share, 1.01*share, c.o.Rotary)
 	c.addFinding("disturbance-scale", Fatal, "disturbance", share, "",
 		"Check unit and sign of this column; if it has the unit of the command, give it the gain of the force.",
-		"the force is what a controller asks for and %.4g times the disturbance%s: want 1 where the disturbance was added to the command, 0 where it was not", share, why)
+		"the force is what a controller asks for and %.4g times the disturbance%s: want 1 where the disturbance was added to the command, 0 "+
+			"where it was not", share, why)
 }

@@ -75,7 +75,8 @@ func (c *checker) clipped(all *balanceRows) {
 	if asked == nil {
 		return
 	}
-	judge(all.force, asked, noise, 0.005, "in %.1f %% of the samples the force stays near %.4g %s while the motion needs %.3g more on average: a limit of its sensor, or of its range",
+	judge(all.force, asked, noise, 0.005, "in %.1f %% of the samples the force stays near %.4g %s while the motion needs %.3g more on "+
+		"average: a limit of its sensor, or of its range",
 		"Record with a larger range, or leave these parts out.")
 	// the other way round: the limit shows in what moves the axis
 	if asked, _ = balanced(all); asked == nil {
@@ -86,7 +87,8 @@ func (c *checker) clipped(all *balanceRows) {
 			return
 		}
 	}
-	judge(asked, all.force, noise, 0.02, "in %.1f %% of the samples the axis moves as if the force stayed near %.4g %s, while %.3g more is recorded on average: the drive gives less than the command",
+	judge(asked, all.force, noise, 0.02, "in %.1f %% of the samples the axis moves as if the force stayed near %.4g %s, while %.3g more is "+
+		"recorded on average: the drive gives less than the command",
 		"Record the force behind the limit of the drive, or keep the command below it.")
 }
 
@@ -139,7 +141,8 @@ func (c *checker) play(m *motion) {
 		return
 	}
 	c.addFinding("play", Fatal, "position", gap, c.o.unit("m"), "Measure behind the play, or remove it; leave out what follows a reversal.",
-		"at %d reversals the position stands still and then moves at once: play of about %.2g %s before the sensor", len(gaps), gap, c.o.unit("m"))
+		"at %d reversals the position stands still and then moves at once: play of about %.2g %s before the sensor", len(gaps), gap,
+		c.o.unit("m"))
 }
 
 // leaving fits the way from an extreme, s = s0 + v·t + a·t²/2, to the samples after to, and gives the gap that v² = 2·a·(s0 + g)

@@ -97,7 +97,8 @@ func (c *checker) quantum(m *motion) {
 		case steps < 3:
 			c.addFinding("resolution", Warning, "position", steps, "steps",
 				"Fix the bristle stiffness, or use a law without bristles: presliding is not in these data.",
-				"presliding, %.3g %s, is %.2g steps of the position (%.3g %s): bristle stiffness and damping cannot be seen", c.o.Presliding, u, steps, m.q, u)
+				"presliding, %.3g %s, is %.2g steps of the position (%.3g %s): bristle stiffness and damping cannot be seen", c.o.Presliding, u, steps,
+				m.q, u)
 		case steps < 10:
 			c.addFinding("resolution", Warning, "position", steps, "steps",
 				"Expect wide intervals of the bristle parameters; a finer sensor narrows them.",
@@ -168,7 +169,8 @@ func (c *checker) excitation(all []*motion) {
 	// a mass that a spring draws sticks most of the time and moves one way: that is the experiment
 	drawn := !slices.ContainsFunc(all, func(m *motion) bool { return len(m.d.Reference) == 0 || len(m.d.Force) > 0 })
 	if share := float64(resting) / float64(samples); share > 0.8 && !drawn {
-		c.addFinding("rest", Warning, "", share, "", "Leave the rests out, or move more of the time: at rest the force says only that friction is larger.",
+		c.addFinding("rest", Warning, "", share, "", "Leave the rests out, or move more of the time: at rest the force says only that friction "+
+			"is larger.",
 			"the axis rests %.0f %% of the time", 100*share)
 	}
 	if less := float64(min(forward, backward)) / float64(moving); less < 0.02 {

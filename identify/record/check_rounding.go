@@ -101,7 +101,8 @@ func (c *checker) restingLevels(name, unit string, x []float64, given, seen floa
 		what = "its step is not known, and at most"
 	}
 	c.addFinding("rounding", Note, name, gain, "", "Give the step of this column, a finer one, or one that passes over many levels.",
-		"the %s rests on %d levels, and %s %.4g %s: if they are rounded, its gain is wrong by up to %.2g %%", name, len(rests), what, step, unit, 100*gain)
+		"the %s rests on %d levels, and %s %.4g %s: if they are rounded, its gain is wrong by up to %.2g %%", name, len(rests), what, step, unit,
+		100*gain)
 }
 
 // CheckInput looks at what drives a machine, whatever it is: the positions of the pieces hold it.

@@ -146,7 +146,8 @@ func (c *checker) checkRepetition(s signal) {
 	}
 	c.addFinding("held", severity, s.name, rate, "Hz",
 		"Record faster, or decimate to this rate; as it stands the value is old by up to a sampling interval of its own.",
-		"%.0f %% of the samples of %s repeat the one before while it moves: it is renewed at about %.4g Hz, not at %.4g Hz", 100*share, s.name, rate, 1/c.d.Dt)
+		"%.0f %% of the samples of %s repeat the one before while it moves: it is renewed at about %.4g Hz, not at %.4g Hz", 100*share, s.name,
+		rate, 1/c.d.Dt)
 }
 
 // outliers reports single samples that do not belong to their neighbours, and short drops of a motion sensor.

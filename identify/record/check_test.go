@@ -100,7 +100,8 @@ func TestDamagedRecords(t *testing.T) {
 		also   string // kinds that follow from the same damage
 	}{
 		{"velocity in mm/s", false, func(d *Record, _ *CheckOptions) { times(d.Velocity, 1000) }, "velocity-scale", Fatal, "thousand", ""},
-		{"position in mm", false, func(d *Record, o *CheckOptions) { times(d.Position, 1000); times(d.Reference, 1000) }, "velocity-scale", Fatal, "one over thousand", "resolution range"},
+		{"position in mm", false, func(d *Record, o *CheckOptions) { times(d.Position, 1000); times(d.Reference, 1000) }, "velocity-scale",
+			Fatal, "one over thousand", "resolution range"},
 		{"position and velocity in mm", false, func(d *Record, o *CheckOptions) {
 			times(d.Position, 1000)
 			times(d.Velocity, 1000)
@@ -111,20 +112,26 @@ func TestDamagedRecords(t *testing.T) {
 				d.Load = append(d.Load, 5+6*math.Sin(float64(k)/500))
 			}
 		}, "load-sign", Warning, "-1 N", ""},
-		{"time in ms", false, func(d *Record, _ *CheckOptions) { d.Dt = 1; d.Force, d.Current = nil, nil }, "velocity-scale", Fatal, "a factor of thousand", ""},
+		{"time in ms", false, func(d *Record, _ *CheckOptions) { d.Dt = 1; d.Force, d.Current = nil, nil }, "velocity-scale", Fatal,
+			"a factor of thousand", ""},
 		{"velocity in r/min", true, func(d *Record, _ *CheckOptions) { times(d.Velocity, 60/(2*math.Pi)) }, "velocity-scale", Fatal, "60/2π", ""},
 		{"velocity in deg/s", true, func(d *Record, _ *CheckOptions) { times(d.Velocity, 180/math.Pi) }, "velocity-scale", Fatal, "180/π", ""},
-		{"position in deg", true, func(d *Record, _ *CheckOptions) { times(d.Position, 180/math.Pi) }, "velocity-scale", Fatal, "one over 180/π", "*"},
-		{"velocity in turns", true, func(d *Record, _ *CheckOptions) { times(d.Velocity, 1/(2*math.Pi)) }, "velocity-scale", Fatal, "one over 2π", ""},
+		{"position in deg", true, func(d *Record, _ *CheckOptions) { times(d.Position, 180/math.Pi) }, "velocity-scale", Fatal, "one over 180/π",
+			"*"},
+		{"velocity in turns", true, func(d *Record, _ *CheckOptions) { times(d.Velocity, 1/(2*math.Pi)) }, "velocity-scale", Fatal,
+			"one over 2π", ""},
 		{"velocity reversed", false, func(d *Record, _ *CheckOptions) { times(d.Velocity, -1) }, "velocity-scale", Fatal, "opposite sign", ""},
 		{"velocity 5 % too large", false, func(d *Record, _ *CheckOptions) { times(d.Velocity, 1.05) }, "velocity-scale", Warning, "1.05", ""},
 		{"velocity of another axis", false, func(d *Record, _ *CheckOptions) {
 			d.Velocity = crank(1).Velocity
 			d.Velocity = append(d.Velocity, d.Velocity[:4000]...)
 		}, "velocity-scale", Fatal, "does not follow", ""},
-		{"velocity 5 samples late", false, func(d *Record, _ *CheckOptions) { copy(d.Velocity[5:], slices.Clone(d.Velocity)) }, "velocity-lag", Warning, "5.0 samples, later", ""},
-		{"velocity 3 samples early", true, func(d *Record, _ *CheckOptions) { copy(d.Velocity, d.Velocity[3:]) }, "velocity-lag", Warning, "samples, earlier", ""},
-		{"force reversed", false, func(d *Record, _ *CheckOptions) { times(d.Force, -1); times(d.Current, -1) }, "force-sign", Fatal, "wrong sign", ""},
+		{"velocity 5 samples late", false, func(d *Record, _ *CheckOptions) { copy(d.Velocity[5:], slices.Clone(d.Velocity)) }, "velocity-lag",
+			Warning, "5.0 samples, later", ""},
+		{"velocity 3 samples early", true, func(d *Record, _ *CheckOptions) { copy(d.Velocity, d.Velocity[3:]) }, "velocity-lag", Warning,
+			"samples, earlier", ""},
+		{"force reversed", false, func(d *Record, _ *CheckOptions) { times(d.Force, -1); times(d.Current, -1) }, "force-sign", Fatal,
+			"wrong sign", ""},
 		{"torque reversed", true, func(d *Record, _ *CheckOptions) { times(d.Force, -1) }, "force-sign", Fatal, "wrong sign", ""},
 		{"force limited", false, func(d *Record, _ *CheckOptions) {
 			for k := range d.Force {
@@ -145,7 +152,8 @@ func TestDamagedRecords(t *testing.T) {
 			d.Current = nil
 		}, "held", Warning, "renewed at about 400 Hz", ""},
 		{"a single spike", false, func(d *Record, _ *CheckOptions) { d.Position[5000] += 0.02 }, "outliers", Warning, "1 samples", ""},
-		{"position drops to zero", true, func(d *Record, _ *CheckOptions) { clear(d.Position[4500:4510]) }, "outliers", Warning, "10 samples", "velocity-lag"},
+		{"position drops to zero", true, func(d *Record, _ *CheckOptions) { clear(d.Position[4500:4510]) }, "outliers", Warning, "10 samples",
+			"velocity-lag"},
 		{"force drops to zero", false, func(d *Record, _ *CheckOptions) {
 			for k := 100; k < 9900; k += 333 {
 				d.Force[k] = 0
@@ -158,7 +166,8 @@ func TestDamagedRecords(t *testing.T) {
 			}
 			d.Velocity = nil
 		}, "resolution", Warning, "steps of 0.002 m", "*"},
-		{"presliding below the encoder", false, func(_ *Record, o *CheckOptions) { o.Presliding = 1e-6 }, "resolution", Warning, "cannot be seen", ""},
+		{"presliding below the encoder", false, func(_ *Record, o *CheckOptions) { o.Presliding = 1e-6 }, "resolution", Warning,
+			"cannot be seen", ""},
 		{"encoder counts", false, func(d *Record, _ *CheckOptions) {
 			for k := range d.Position {
 				d.Position[k] = math.Round(d.Position[k] / 0.6e-6)
@@ -170,8 +179,10 @@ func TestDamagedRecords(t *testing.T) {
 				d.Position[k] = math.Remainder(d.Position[k]+2.5, 2*math.Pi)
 			}
 		}, "wrapped", Fatal, "whole turn", ""},
-		{"sensor not connected", false, func(d *Record, _ *CheckOptions) { times(d.Position, 0); d.Velocity = nil }, "constant", Fatal, "position is 0 m throughout", ""},
-		{"force constant", false, func(d *Record, _ *CheckOptions) { times(d.Force, 0); d.Current = nil }, "constant", Warning, "force is 0 N", ""},
+		{"sensor not connected", false, func(d *Record, _ *CheckOptions) { times(d.Position, 0); d.Velocity = nil }, "constant", Fatal,
+			"position is 0 m throughout", ""},
+		{"force constant", false, func(d *Record, _ *CheckOptions) { times(d.Force, 0); d.Current = nil }, "constant", Warning, "force is 0 N",
+			""},
 		{"one direction", true, func(d *Record, _ *CheckOptions) {
 			for k := range d.Velocity {
 				d.Velocity[k] = 5 + 2*math.Sin(float64(k)/300)

@@ -11,16 +11,17 @@ import (
 // by its square. What gives it away is what no axis does: a rate at which nobody records a motion; an inertia that takes part in the
 // force of a motion whose swings take minutes; accelerations that no drive makes.
 const (
-	doubtfulRate = 0.1  // Hz  below, whatever moves
-	possibleRate = 1e7  // Hz  above, nobody samples the motion of an axis
-	slowRate     = 10.0 // Hz  below, if the inertia takes part in the force: at 10 Hz and ten samples a swing, accelerations are (2π·1 Hz)² times the way
-	shows        = 10.0 // standard errors, from which an inertia does
-	slowMotion   = 0.01 // Hz  rms acceleration over 2π·rms speed, below, if the inertia is a good part of the force
-	goodPart     = 0.1  // of the force, rms
-	fastMotion   = 100  // Hz  … above; below, a position in another unit does the same
-	briskMotion  = 60   // Hz  … above, which is 1 Hz in minutes: possible, and worth a question
-	hardest      = 1e5  // m/s²  10 000 g: no drive accelerates an axis so
-	arm          = 0.01 // m  … at this radius, of what turns
+	doubtfulRate = 0.1 // Hz  below, whatever moves
+	possibleRate = 1e7 // Hz  above, nobody samples the motion of an axis
+	// Hz  below, if the inertia takes part in the force: at 10 Hz and ten samples a swing, accelerations are (2π·1 Hz)² times the way
+	slowRate    = 10.0
+	shows       = 10.0 // standard errors, from which an inertia does
+	slowMotion  = 0.01 // Hz  rms acceleration over 2π·rms speed, below, if the inertia is a good part of the force
+	goodPart    = 0.1  // of the force, rms
+	fastMotion  = 100  // Hz  … above; below, a position in another unit does the same
+	briskMotion = 60   // Hz  … above, which is 1 Hz in minutes: possible, and worth a question
+	hardest     = 1e5  // m/s²  10 000 g: no drive accelerates an axis so
+	arm         = 0.01 // m  … at this radius, of what turns
 )
 
 // rate doubts the unit of time by the rate alone.
@@ -37,7 +38,8 @@ func (c *checker) rate() {
 	}
 }
 
-const timeAdvice = "Give the unit of the column of time: s, ms, us or min. If it is right, fix a number that you know and see whether the rest agrees: the inertia, " +
+const timeAdvice = "Give the unit of the column of time: s, ms, us or min. If it is right, fix a number that you know and see whether " +
+	"the rest agrees: the inertia, " +
 	"or R and K of the motor; with a wrong unit of time the inertia is wrong by the square of the factor."
 
 // pace doubts the unit of time by the inertia that the balance of the forces shows, and by how the rows of that move.
@@ -49,7 +51,8 @@ func (c *checker) pace(b *balance, rows *balanceRows, dt float64) {
 	unit := c.o.unit("kg")
 	if dt > 1/slowRate {
 		c.addFinding("time-unit", Fatal, "time", 1/dt, "Hz", timeAdvice,
-			"a sample every %.4g s, and still an inertia shows, %.3g %s: are the times ms that are taken for s? It would be %.3g %s then", dt, mass, unit, mass*1e-6, unit)
+			"a sample every %.4g s, and still an inertia shows, %.3g %s: are the times ms that are taken for s? It would be %.3g %s then", dt, mass,
+			unit, mass*1e-6, unit)
 		return
 	}
 	at := slices.Index(rows.names, "M")

@@ -56,7 +56,8 @@ func TestTimeUnit(t *testing.T) {
 		{"20 kHz", 5e-5, 1, false}, {"5 kHz", 2e-4, 1, false}, {"ms as s, 10 kHz", 1e-4, 1e3, true}, {"ms as s, 20 kHz", 5e-5, 1e3, true},
 		{"µs as s, 20 kHz", 5e-5, 1e6, true}, {"ns as s, 20 kHz", 5e-5, 1e9, true}, {"ns as µs, 1 kHz", 1e-3, 1e3, true},
 		{"samples as s, 200 Hz", 5e-3, 200, true}, {"samples as s, 20 kHz", 5e-5, 2e4, true},
-		{"s as ms, 50 Hz", 20e-3, 1e-3, true}, {"s as ms, 1 kHz", 1e-3, 1e-3, true}, {"s as ms, 20 kHz", 5e-5, 1e-3, true}, {"s as µs, 1 kHz", 1e-3, 1e-6, true},
+		{"s as ms, 50 Hz", 20e-3, 1e-3, true}, {"s as ms, 1 kHz", 1e-3, 1e-3, true}, {"s as ms, 20 kHz", 5e-5, 1e-3, true},
+		{"s as µs, 1 kHz", 1e-3, 1e-6, true},
 		{"ms as µs, 10 kHz", 1e-4, 1e-3, true}, {"s as ns, 50 Hz", 20e-3, 1e-9, true},
 	} {
 		found := Check([]*Record{sledge(c.dt, c.scale)}, CheckOptions{})
@@ -81,7 +82,8 @@ func TestTimeUnit(t *testing.T) {
 		}
 	}
 	// levels of constant speed may be taken as slowly as one likes, and so may a creep that shows no inertia
-	if found := Check([]*Record{sledge(1e-3, 1e3)}, CheckOptions{Static: true}); slices.ContainsFunc(found, func(f Finding) bool { return f.Kind == "time-unit" }) {
+	if found := Check([]*Record{sledge(1e-3, 1e3)}, CheckOptions{Static: true}); slices.ContainsFunc(found,
+		func(f Finding) bool { return f.Kind == "time-unit" }) {
 		t.Errorf("plateaus: %+v", found)
 	}
 	creep := &Record{Dt: 1}

@@ -25,7 +25,8 @@ func readText(name string, text *bufio.Reader, m *Mapping) (*Table, error) {
 	}
 	r.rows.trim = r.rows.comma != '\t'
 	if m.DecimalComma && r.rows.comma == ',' {
-		return nil, r.t.fail(1, "Set data.separator to semicolon or tab, or data.decimal to point.", "columns and decimals cannot both use the comma")
+		return nil, r.t.fail(1, "Set data.separator to semicolon or tab, or data.decimal to point.",
+			"columns and decimals cannot both use the comma")
 	}
 	return r.t, r.read()
 }
@@ -154,7 +155,8 @@ func (r *textReader) setUnits(rec []string, line int) error {
 			continue
 		}
 		if old := t.Units[j]; old != "" && !r.m.sameUnit(old, u) {
-			return t.fail(line, "Correct the file: which one is it?", "column %q is in %s by its header and in %s by the row of units", t.Names[j], old, u)
+			return t.fail(line, "Correct the file: which one is it?", "column %q is in %s by its header and in %s by the row of units", t.Names[j],
+				old, u)
 		}
 		t.Units[j], t.unitLine[j] = u, line
 	}

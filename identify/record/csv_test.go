@@ -62,7 +62,8 @@ func TestReadDialects(t *testing.T) {
 	}{
 		{"plain", "t,pos,u\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
 		{"columns in another order, one that is not used", "u,extra,pos,t\n1,x,10,0\n2,,11.5,1\n-3,y,12,2\n", bench},
-		{"comments, blanks, no final line end, DOS line ends", "# made by hand\r\nt, pos, u\r\n0, 10, 1\r\n\r\n# pause\r\n1, 11.5, 2\r\n2, 12, -3", bench},
+		{"comments, blanks, no final line end, DOS line ends", "# made by hand\r\nt, pos, u\r\n0, 10, 1\r\n\r\n# pause\r\n1, 11.5, " +
+			"2\r\n2, 12, -3", bench},
 		{"byte order mark", "\ufefft,pos,u\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
 		{"unit row", "t,pos,u\nms,mm,V\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
 		{"unit row as comment", "t,pos,u\n# ms,mm,V\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
@@ -213,7 +214,8 @@ func TestCompressed(t *testing.T) {
 // Numbers are rounded as strconv does, bit by bit, whatever way they are read.
 func TestNumbersAreExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	cells := []string{"0", "-0", "+1", ".5", "-.5", "5.", "1e3", "-1E-3", "9007199254740991", "9007199254740992", "9007199254740993", "0.000000000000000001", "123456789012345678", "1234567890.12345678", "4.9e-324"}
+	cells := []string{"0", "-0", "+1", ".5", "-.5", "5.", "1e3", "-1E-3", "9007199254740991", "9007199254740992", "9007199254740993",
+		"0.000000000000000001", "123456789012345678", "1234567890.12345678", "4.9e-324"}
 	for range 100000 {
 		x := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(12)-4))
 		cells = append(cells, strconv.FormatFloat(x, "eEfgG"[r.IntN(5)], r.IntN(19)-1, 64))
@@ -265,7 +267,8 @@ func TestPlainRows(t *testing.T) {
 			plain.WriteString(strings.Join(cells, style.comma) + style.end)
 			quoted.WriteString(strings.Join(cells[:3], style.comma) + style.comma + `"` + strings.TrimSpace(cells[3]) + `"` + style.end)
 			if r.IntN(500) == 0 {
-				odd := []string{"", "# a, comment;", strings.Repeat(" ", 3*strings.Count(",;", style.comma))}[r.IntN(3)] + style.end // spaces are a cell between tabs
+				// spaces are a cell between tabs
+				odd := []string{"", "# a, comment;", strings.Repeat(" ", 3*strings.Count(",;", style.comma))}[r.IntN(3)] + style.end
 				plain.WriteString(odd)
 				quoted.WriteString(odd)
 			}

@@ -17,7 +17,8 @@ func TestDelayedColumns(t *testing.T) {
 			s := float64(k) * dt
 			fmt.Fprintf(&b, "%.9g,%.17g,%.17g,%.17g\n", s, math.Sin(9*(s-lateX)), math.Cos(9*s), math.Sin(5*(s-lateF)))
 		}
-		m := Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x", Delay: lateX}, Velocity: Column{Name: "v"}, Force: Column{Name: "f", Delay: lateF}}
+		m := Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x", Delay: lateX}, Velocity: Column{Name: "v"},
+			Force: Column{Name: "f", Delay: lateF}}
 		return pieces(t, b.String(), m)[0]
 	}
 	worst := func(d *Record) (x, f float64) {
@@ -51,7 +52,8 @@ func TestDelayedColumns(t *testing.T) {
 
 // A column that serves two channels is converted for each of them alone.
 func TestOneColumnForTwoChannels(t *testing.T) {
-	m := Mapping{Time: Column{Name: "t", Scale: 1e-3}, Position: Column{Name: "t"}, Force: Column{Name: "i", Scale: 3}, Current: Column{Name: "i", Shift: 1}}
+	m := Mapping{Time: Column{Name: "t", Scale: 1e-3}, Position: Column{Name: "t"}, Force: Column{Name: "i", Scale: 3},
+		Current: Column{Name: "i", Shift: 1}}
 	d := pieces(t, "t,i\n0,1\n1,2\n2,3\n", m)[0]
 	if d.Dt != 1e-3 || d.Position[2] != 2 || d.Force[2] != 9 || d.Current[2] != 4 {
 		t.Errorf("%+v", d)

@@ -17,7 +17,8 @@ func Example() {
 		t.Columns[2] = append(t.Columns[2], 60/(2*math.Pi)*(5*math.Cos(5*s)+4.6*math.Cos(23*s)))
 	}
 	pieces, err := record.FromTable(t, record.Mapping{
-		Time: record.Column{Name: "t", Unit: "s"}, Position: record.Column{Name: "angle", Unit: "rad"}, Velocity: record.Column{Name: "speed", Unit: "rad/s"},
+		Time: record.Column{Name: "t", Unit: "s"}, Position: record.Column{Name: "angle", Unit: "rad"},
+		Velocity: record.Column{Name: "speed", Unit: "rad/s"},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -29,5 +30,6 @@ func Example() {
 		}
 	}
 	// Output:
-	// error: velocity, against the slope of the position, is 9.549 times what it should be: a factor of 60/2π, as between revolutions per minute and rad/s
+	// error: velocity, against the slope of the position, is 9.549 times what it should be: a factor of 60/2π, as between revolutions per
+	// minute and rad/s
 }

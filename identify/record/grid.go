@@ -39,10 +39,12 @@ func (t *converted) stretches(lo, hi int) ([][2]int, error) {
 		step := s[k+1] - s[k]
 		switch {
 		case step < 0:
-			return nil, t.fail(t.line(k+1), "Two recordings in one file? Cut it there, or name the column that tells them apart in data.columns.group; if rows were reordered, sort them by time.",
+			return nil, t.fail(t.line(k+1), "Two recordings in one file? Cut it there, or name the column that tells them apart in "+
+				"data.columns.group; if rows were reordered, sort them by time.",
 				"time goes back by %.4g s, from %.9g s in %s to %.9g s", -step, s[k], t.place(k), s[k+1])
 		case step == 0:
-			return nil, t.fail(t.line(k+1), "A row written twice, or a time column with too few digits: export more digits, or leave out data.columns.time and give data.rate.",
+			return nil, t.fail(t.line(k+1), "A row written twice, or a time column with too few digits: export more digits, or leave out "+
+				"data.columns.time and give data.rate.",
 				"time stands still at %.9g s since %s", s[k], t.place(k))
 		}
 		shortest, longest = min(shortest, step), max(longest, step)
@@ -51,7 +53,8 @@ func (t *converted) stretches(lo, hi int) ([][2]int, error) {
 		return [][2]int{{lo, hi}}, nil
 	}
 	median := medianStep(s[lo:hi])
-	limit, how := gapFactor*median, "Cut the file there and use the longer part: a filter cannot run across a gap. Or let data.split_gaps cut it into pieces, or data.resample fill short gaps."
+	limit, how := gapFactor*median, "Cut the file there and use the longer part: a filter cannot run across a gap. Or let data.split_gaps "+
+		"cut it into pieces, or data.resample fill short gaps."
 	if m.Resample {
 		limit, how = bridge*median, "Cut the record into pieces there with data.split_gaps."
 	}
@@ -121,10 +124,12 @@ func (t *converted) regular(d *Record, lo, hi int) error {
 	}
 	t.fill(d, lo, hi)
 	if c.Jitter > jitterWarn {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("sampling intervals scatter by %.1f %% rms; they are taken as even, %.6g s", 100*c.Jitter, mean))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("sampling intervals scatter by %.1f %% rms; they are taken as even, %.6g s", 100*c.Jitter,
+			mean))
 	}
 	if c.Drift > driftBad*mean {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the even grid of %.6g s is up to %.3g s, %.1f samples, away from the recorded times; data.resample keeps them", mean, c.Drift, c.Drift/mean))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the even grid of %.6g s is up to %.3g s, %.1f samples, away from the recorded times; "+
+			"data.resample keeps them", mean, c.Drift, c.Drift/mean))
 	}
 	return nil
 }
@@ -160,14 +165,16 @@ func (t *converted) resample(d *Record, lo, hi int) error {
 		*ch.to(d) = interpolate(s, t.x[i][lo:hi], d.Dt, n, c.Median, m.Cubic)
 	}
 
-	text := fmt.Sprintf("samples are interpolated (%s) on an even grid of %.6g s: recorded intervals scatter by %.1f %% rms, from %.4g to %.4g s",
+	text := fmt.Sprintf("samples are interpolated (%s) on an even grid of %.6g s: recorded intervals scatter by %.1f %% rms, from %.4g "+
+		"to %.4g s",
 		map[bool]string{false: "linear", true: "cubic"}[m.Cubic], d.Dt, 100*c.Jitter, c.Shortest, c.Longest)
 	if c.Bridged > 0 {
 		text += fmt.Sprintf("; %d of them are longer than %g median ones", c.Bridged, gapFactor)
 	}
 	d.Warnings = append(d.Warnings, text)
 	if d.Dt > 1.2*c.Median {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the grid is coarser than the recording (%.4g s): what is faster than %.4g Hz folds down into slower motion", c.Median, 0.5/d.Dt))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the grid is coarser than the recording (%.4g s): what is faster than %.4g Hz folds down "+
+			"into slower motion", c.Median, 0.5/d.Dt))
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ func TestTableOfSteadyFriction(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	// without a count the deviation is that of the mean, which is said; without both nothing is known
-	if d := pieces(t, "v,f,sd\n10,2,0.2\n", levelTable)[0]; d.ForceError[0] != 0.4 || !strings.Contains(strings.Join(d.Warnings, " "), "data.columns.count") {
+	if d := pieces(t, "v,f,sd\n10,2,0.2\n", levelTable)[0]; d.ForceError[0] != 0.4 ||
+		!strings.Contains(strings.Join(d.Warnings, " "), "data.columns.count") {
 		t.Errorf("%+v", d)
 	}
 	if d := pieces(t, "v,f\n10,2\n", levelTable)[0]; d.ForceError != nil || len(d.Warnings) > 0 {

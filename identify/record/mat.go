@@ -120,7 +120,8 @@ func parseAddress(s string) (path string, a matAddress, err error) {
 // refuse says why a variable is no column. That is an error only if it was asked for.
 func (f *matReader) refuse(path, what string) error {
 	if len(f.addresses[path]) > 0 {
-		return f.t.fail(0, "A column is a vector of real numbers, a field s.x with one, or a column of a matrix, X(:,2).", "variable %s is %s", path, what)
+		return f.t.fail(0, "A column is a vector of real numbers, a field s.x with one, or a column of a matrix, X(:,2).", "variable %s is %s",
+			path, what)
 	}
 	return nil
 }
@@ -156,7 +157,8 @@ func (f *matReader) store(path string, rows, cols int, x []float64) error {
 		case a.col == 0 && a.row == 0 && (rows <= 1 || cols <= 1), a.col == 1 && rows == 1 && cols > 1, a.row == 1 && cols == 1 && rows > 1:
 			column = x
 		case a.col == 0 && a.row == 0:
-			return f.t.fail(0, fmt.Sprintf("Address a column, %s(:,1) to %s(:,%d), or a row, %s(1,:).", path, path, cols, path), "variable %s is a matrix, %d × %d", path, rows, cols)
+			return f.t.fail(0, fmt.Sprintf("Address a column, %s(:,1) to %s(:,%d), or a row, %s(1,:).", path, path, cols, path),
+				"variable %s is a matrix, %d × %d", path, rows, cols)
 		case a.col > cols || a.row > rows:
 			return f.t.fail(0, "Columns and rows are counted from 1.", "%s is outside of the variable, which is %d × %d", a.text, rows, cols)
 		case a.col > 0:

@@ -31,7 +31,8 @@ func mat4Head(b []byte, order binary.ByteOrder) (h mat4Header, ok bool) {
 	}
 	const limit = 1 << 31
 	mopt := u(0)
-	if mopt/1000 != machine || mopt/100%10 != 0 || mopt/10%10 > 5 || mopt%10 > 2 || u(1) >= limit || u(2) >= limit || u(3) > 1 || u(4) < 2 || u(4) > 1024 {
+	if mopt/1000 != machine || mopt/100%10 != 0 || mopt/10%10 > 5 || mopt%10 > 2 || u(1) >= limit || u(2) >= limit || u(3) > 1 || u(4) < 2 ||
+		u(4) > 1024 {
 		return h, false
 	}
 	h = mat4Header{

@@ -178,7 +178,8 @@ func (f *matReader) matrix(body *io.LimitedReader, path string, field int) error
 	case class == mxStruct:
 		return f.refuseFields(path, "a structure in a structure; only one level is read")
 	case class < mxFirst:
-		return f.refuse(path, map[uint32]string{mxCell: "a cell array", mxObject: "an object", mxChar: "a text", mxSparse: "a sparse matrix"}[class])
+		return f.refuse(path, map[uint32]string{mxCell: "a cell array", mxObject: "an object", mxChar: "a text",
+			mxSparse: "a sparse matrix"}[class])
 	case imaginary:
 		return f.refuse(path, "complex")
 	}

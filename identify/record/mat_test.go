@@ -63,11 +63,13 @@ io.savemat(d + '/big.mat', {'x': np.arange(100000.), 'v': np.arange(100000.) ** 
 			both    bool // in version 4 too
 		}{
 			{"row", x, true}, {"col", x, true}, {"col(:,1)", x, true}, {"row(1,:)", x, true}, {"row[1]", x, true},
-			{"X(:,2)", []float64{1, 4, 7, 10, 13, 16}, true}, {"X[3]", []float64{2, 5, 8, 11, 14, 17}, true}, {"X( :, 1 )", []float64{0, 3, 6, 9, 12, 15}, true},
+			{"X(:,2)", []float64{1, 4, 7, 10, 13, 16}, true}, {"X[3]", []float64{2, 5, 8, 11, 14, 17}, true},
+			{"X( :, 1 )", []float64{0, 3, 6, 9, 12, 15}, true},
 			{"B[2]", []float64{0, 1, 1, 1, 1, 1}, false}, {"slab", []float64{0, 1, 2, 3, 4, 5}, false},
 			{"s.x", x, false}, {"s.v", []float64{-0., -1, -2.5, 3, -1e-3, -7}, false}, {"s.Y(2,:)", []float64{6, 7, 8, 9, 10, 11}, false},
 			{"int8", classes, false}, {"uint8", classes, true}, {"int16", classes, true}, {"uint16", classes, true}, {"int32", classes, true},
-			{"uint32", classes, false}, {"int64", classes, false}, {"uint64", classes, false}, {"float32", classes, true}, {"float64", classes, true},
+			{"uint32", classes, false}, {"int64", classes, false}, {"uint64", classes, false}, {"float32", classes, true},
+			{"float64", classes, true},
 		} {
 			if four && !c.both {
 				continue
@@ -81,8 +83,10 @@ io.savemat(d + '/big.mat', {'x': np.arange(100000.), 'v': np.arange(100000.) ** 
 		}
 		for _, c := range []struct{ address, want string }{
 			{"X", "X is a matrix, 6 × 3"}, {"X(:,4)", "outside of the variable"}, {"X(7,:)", "outside of the variable"}, {"X[0]", "counted from 1"},
-			{"note", "a text"}, {"z", "complex"}, {"cell", "a cell array"}, {"cube", "3 dimensions"}, {"s.inner.x", "only one level"}, {"s.text", "a text"},
-			{"s", `no column "s"`}, {"s.y", `Did you mean "s.`}, {"Row", `Did you mean "row"`}, {"empty", "has 6 numbers"}, {"X(1:3)", "not an address"},
+			{"note", "a text"}, {"z", "complex"}, {"cell", "a cell array"}, {"cube", "3 dimensions"}, {"s.inner.x", "only one level"},
+			{"s.text", "a text"},
+			{"s", `no column "s"`}, {"s.y", `Did you mean "s.`}, {"Row", `Did you mean "row"`}, {"empty", "has 6 numbers"},
+			{"X(1:3)", "not an address"},
 		} {
 			if _, err := columns(path, c.address, "float64"); (err == nil || !strings.Contains(err.Error(), c.want)) && !four {
 				t.Errorf("%s %s: %v, want …%s…", file, c.address, err, c.want)
@@ -149,12 +153,14 @@ func array5(order binary.ByteOrder, name string, rows, cols int, x []float64) []
 	for i, v := range x {
 		order.PutUint64(numbers[8*i:], math.Float64bits(v))
 	}
-	return put5(order, miMatrix, slices.Concat(put5(order, 6, words(order, mxFirst, 0)), put5(order, 5, words(order, uint32(rows), uint32(cols))),
+	return put5(order, miMatrix, slices.Concat(put5(order, 6, words(order, mxFirst, 0)),
+		put5(order, 5, words(order, uint32(rows), uint32(cols))),
 		put5(order, 1, []byte(name)), put5(order, 9, numbers)))
 }
 
 func struct5(order binary.ByteOrder, name string, fields map[string][]float64, names ...string) []byte {
-	body := slices.Concat(put5(order, 6, words(order, mxStruct, 0)), put5(order, 5, words(order, 1, 1)), put5(order, 1, []byte(name)), put5(order, 5, words(order, 8)))
+	body := slices.Concat(put5(order, 6, words(order, mxStruct, 0)), put5(order, 5, words(order, 1, 1)), put5(order, 1, []byte(name)),
+		put5(order, 5, words(order, 8)))
 	table := make([]byte, 8*len(names))
 	for i, n := range names {
 		copy(table[8*i:], n)
@@ -207,7 +213,8 @@ func TestMATByteOrders(t *testing.T) {
 	}
 	for name, order := range map[string]byteOrder{"le5.mat": binary.LittleEndian, "be5.mat": binary.BigEndian} {
 		files[name] = file5(order, array5(order, "x", 4, 1, x), struct5(order, "s", map[string][]float64{"v": v, "w": x}, "w", "v"))
-		files["packed_"+name] = file5(order, pack5(order, array5(order, "x", 1, 4, x)), pack5(order, struct5(order, "s", map[string][]float64{"v": v, "w": x}, "w", "v")))
+		files["packed_"+name] = file5(order, pack5(order, array5(order, "x", 1, 4, x)),
+			pack5(order, struct5(order, "s", map[string][]float64{"v": v, "w": x}, "w", "v")))
 	}
 	for name, b := range files {
 		path := filepath.Join(dir, name)
@@ -274,7 +281,8 @@ func TestForeignFiles(t *testing.T) {
 			t.Errorf("%s %q: %v, want …%s…", c.name, c.body[:min(len(c.body), 12)], err, c.want)
 		}
 	}
-	if d, err := read("a.csv", bufio.NewReader(&packed), Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}}); err != nil || d.Len() != 2 {
+	if d, err := read("a.csv", bufio.NewReader(&packed), Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}}); err != nil ||
+		d.Len() != 2 {
 		t.Errorf("%v, %v", d, err)
 	}
 }
@@ -283,7 +291,8 @@ func TestForeignFiles(t *testing.T) {
 func FuzzMAT(f *testing.F) {
 	x := []float64{1, 2, 3}
 	for _, order := range []byteOrder{binary.LittleEndian, binary.BigEndian} {
-		f.Add(file5(order, array5(order, "x", 3, 1, x), struct5(order, "s", map[string][]float64{"v": x}, "v"), array5(order, "X", 3, 2, append(x, x...))))
+		f.Add(file5(order, array5(order, "x", 3, 1, x), struct5(order, "s", map[string][]float64{"v": x}, "v"),
+			array5(order, "X", 3, 2, append(x, x...))))
 		f.Add(file5(order, pack5(order, array5(order, "x", 3, 1, x)), pack5(order, struct5(order, "s", map[string][]float64{"v": x}, "v"))))
 	}
 	f.Add(file4(binary.LittleEndian, 0, "x", x))

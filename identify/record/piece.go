@@ -199,20 +199,24 @@ func (t *converted) levels(lo, hi int) (out []*Record, lost []string, err error)
 	for k := range d.Force {
 		line := t.line(lo + k)
 		if d.Count != nil && (d.Count[k] < 1 || d.Count[k] != math.Trunc(d.Count[k])) {
-			return nil, nil, t.fail(line, "It is the number of samples in the mean of the level.", "%g in column %s, want a whole number from 1", d.Count[k], m.Count.Name)
+			return nil, nil, t.fail(line, "It is the number of samples in the mean of the level.", "%g in column %s, want a whole number from 1",
+				d.Count[k], m.Count.Name)
 		}
 		if d.ForceError == nil {
 			continue
 		}
 		if d.ForceError[k] < 0 {
-			return nil, nil, t.fail(line, "Give the standard deviation of the force, without sign.", "%g in column %s, want no negative number", d.ForceError[k], m.Deviation.Name)
+			return nil, nil, t.fail(line, "Give the standard deviation of the force, without sign.", "%g in column %s, want no negative number",
+				d.ForceError[k], m.Deviation.Name)
 		}
 		if d.Count != nil {
 			d.ForceError[k] /= math.Sqrt(d.Count[k])
 		}
 	}
 	if d.ForceError != nil && d.Count == nil {
-		d.Warnings = append(d.Warnings, "column "+m.Deviation.Name+" without a count says which levels are better than others; how good they are is found from their scatter about the curve. Name the number of samples in data.columns.count, or say static.weights: errors if it is the standard deviation of the mean")
+		d.Warnings = append(d.Warnings, "column "+m.Deviation.Name+" without a count says which levels are better than others; how good they "+
+			"are is found from their scatter about the curve. Name the number of samples in data.columns.count, or say static.weights: errors if "+
+			"it is the standard deviation of the mean")
 	}
 	return []*Record{d}, nil, nil
 }

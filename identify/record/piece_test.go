@@ -12,7 +12,8 @@ import (
 
 // run is a mapping of every channel.
 var run = Mapping{
-	Time: Column{Name: "t"}, Position: Column{Name: "x", Unit: "mm", Scale: 1e-3}, Velocity: Column{Name: "v"}, Force: Column{Name: "f", Scale: -2},
+	Time: Column{Name: "t"}, Position: Column{Name: "x", Unit: "mm", Scale: 1e-3}, Velocity: Column{Name: "v"},
+	Force:     Column{Name: "f", Scale: -2},
 	Reference: Column{Name: "r", Shift: 1}, Load: Column{Name: "n"}, Current: Column{Name: "i"},
 }
 
@@ -160,7 +161,8 @@ func TestStepOfResampled(t *testing.T) {
 		for k := range 4000 {
 			s = append(s, 5e-3*(float64(k)+by*math.Sin(float64(k)*1.7)))
 		}
-		return pieces(t, timed(s, counts), Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x", Scale: -step}, Resample: true, Cubic: true})[0]
+		return pieces(t, timed(s, counts), Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x", Scale: -step}, Resample: true,
+			Cubic: true})[0]
 	}
 	if d := uneven(0.3); math.Abs(d.PositionStep/step-1) > 1e-3 || !d.Clock.Resampled {
 		t.Errorf("step %g, want %g", d.PositionStep, step)
@@ -227,12 +229,14 @@ func TestUnevenTime(t *testing.T) {
 }
 
 func TestNamesAgainstUnits(t *testing.T) {
-	m := Mapping{Time: Column{Name: "time_ms", Unit: "s"}, Position: Column{Name: "position_mm", Unit: "mm"}, Velocity: Column{Name: "speed_rpm", Unit: "rad/s"}}
+	m := Mapping{Time: Column{Name: "time_ms", Unit: "s"}, Position: Column{Name: "position_mm", Unit: "mm"},
+		Velocity: Column{Name: "speed_rpm", Unit: "rad/s"}}
 	d := pieces(t, "time_ms,position_mm,speed_rpm\n0,1,2\n1,2,3\n", m)[0]
 	if len(d.Warnings) != 2 || !strings.Contains(d.Warnings[0], "its name says ms") || !strings.Contains(d.Warnings[1], "its name says rpm") {
 		t.Errorf("warnings %q", d.Warnings)
 	}
-	if _, err := piecesOf("time_ms,position_mm [mm],speed_rpm\n,m,\n0,1,2\n1,2,3\n", m); err == nil || !strings.Contains(err.Error(), "in mm by its header and in m by the row of units") {
+	if _, err := piecesOf("time_ms,position_mm [mm],speed_rpm\n,m,\n0,1,2\n1,2,3\n", m); err == nil ||
+		!strings.Contains(err.Error(), "in mm by its header and in m by the row of units") {
 		t.Errorf("two units: %v", err)
 	}
 }
@@ -240,10 +244,12 @@ func TestNamesAgainstUnits(t *testing.T) {
 // A table that another reader filled: no lines, any columns.
 func TestFromTable(t *testing.T) {
 	table := func() *Table {
-		return &Table{File: "run.mcap", SHA256: "ab", Names: []string{"t", "axis.position", "axis.force", "note"}, Units: []string{"s", "m", "N", ""},
+		return &Table{File: "run.mcap", SHA256: "ab", Names: []string{"t", "axis.position", "axis.force", "note"},
+			Units:   []string{"s", "m", "N", ""},
 			Columns: [][]float64{{0, 1, 2, 3}, {1, 2, 3, 4}, {5, 6, 7, 8}, nil}}
 	}
-	m := Mapping{Time: Column{Name: "t", Unit: "s"}, Position: Column{Name: "axis.position", Unit: "m"}, Force: Column{Name: "axis.force", Unit: "N", Scale: 10}}
+	m := Mapping{Time: Column{Name: "t", Unit: "s"}, Position: Column{Name: "axis.position", Unit: "m"},
+		Force: Column{Name: "axis.force", Unit: "N", Scale: 10}}
 	got, err := FromTable(table(), m)
 	if err != nil || len(got) != 1 || got[0].Force[3] != 80 || got[0].SHA256 != "ab" {
 		t.Fatalf("%+v, %v", got, err)
@@ -276,7 +282,8 @@ func FuzzPieces(f *testing.F) {
 	f.Add("run;t;v\na;0;1\na;1;2\na;1.7;2\nb;0;3\nb;3;4\nb;4;5\n", 0.0)
 	f.Add("run,t,v\na,0,1\na,0.001,2\na,0.0021,3\na,0.003,1\n", 250.0)
 	f.Fuzz(func(t *testing.T, text string, rate float64) {
-		m := Mapping{Time: Column{Name: "t"}, Velocity: Column{Name: "v"}, Piece: "run", Resample: true, ResampleRate: rate, Cubic: true, SplitGaps: true}
+		m := Mapping{Time: Column{Name: "t"}, Velocity: Column{Name: "v"}, Piece: "run", Resample: true, ResampleRate: rate, Cubic: true,
+			SplitGaps: true}
 		got, err := piecesOf(text, m)
 		if err != nil {
 			var de *Error

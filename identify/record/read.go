@@ -203,7 +203,8 @@ func utf16(head []byte) bool {
 // damaged tells that a compressed stream is not what was written.
 func damaged(err error) bool {
 	var corrupt flate.CorruptInputError
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) ||
+		errors.As(err, &corrupt)
 }
 
 // Source is a recording that another package holds: channels with units, all of one length, read in place and only where asked for.
@@ -211,7 +212,8 @@ type Source interface {
 	Signals() []engine.Signal                                             // what there is
 	Columns(ctx context.Context, names []string) (x [][]float64, e error) // as recorded, in the units of Signals
 	Notes() []string                                                      // what was left out or filled in by the last Columns
-	Step(name string) float64                                             // of an encoder, where the last Columns filled in samples that do not show it; 0: none
+	// of an encoder, where the last Columns filled in samples that do not show it; 0: none
+	Step(name string) float64
 }
 
 // signalTable is a table of the signals of a source, without their numbers.

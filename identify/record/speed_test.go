@@ -42,7 +42,8 @@ func longRecord(t testing.TB, rows int) string {
 	return path
 }
 
-var longMapping = Mapping{Time: Column{Name: "time_s", Unit: "s"}, Position: Column{Name: "position_m", Unit: "m"}, Force: Column{Name: "force_N", Unit: "N", Scale: 1.5}}
+var longMapping = Mapping{Time: Column{Name: "time_s", Unit: "s"}, Position: Column{Name: "position_m", Unit: "m"},
+	Force: Column{Name: "force_N", Unit: "N", Scale: 1.5}}
 
 // processor is the time that this process has spent computing, which other processes do not change as they do the clock's.
 func processor() time.Duration {

@@ -14,9 +14,10 @@ import (
 // before anything is fitted: the curve stands in their place, and a check names them.
 
 const (
-	spikeFence  = 4.0  // times what 95 of 100 samples are off the curve through their neighbours, from which on one is looked at
-	spikeSteps  = 3.0  // and steps of the quantisation: counts flicker
-	spikeClear  = 6.0  // times what the neighbours are off their own curve: behind a knee of the motion these are off a third as far as the knee
+	spikeFence = 4.0 // times what 95 of 100 samples are off the curve through their neighbours, from which on one is looked at
+	spikeSteps = 3.0 // and steps of the quantisation: counts flicker
+	// times what the neighbours are off their own curve: behind a knee of the motion these are off a third as far as the knee
+	spikeClear  = 6.0
 	spikeLength = 3    // samples, longest
 	spikeMost   = 0.01 // of the samples; more are noise
 	spikeLook   = 1 << 16

@@ -79,7 +79,8 @@ func TestSpikesAreLeftOut(t *testing.T) {
 						}
 					}
 					if missed > len(want)/50 || extra > 0 {
-						t.Errorf("seed %d, %s in steps of %g, %d samples long: %d of %d missed, %d too many", seed, name, step, length, missed, len(want), extra)
+						t.Errorf("seed %d, %s in steps of %g, %d samples long: %d of %d missed, %d too many", seed, name, step, length, missed, len(want),
+							extra)
 					}
 				}
 			}
@@ -188,13 +189,15 @@ func TestRoundingOfTheForce(t *testing.T) {
 
 // The numbers of a column of whole numbers count in ones, whatever gain makes them; a step that is given counts before that.
 func TestStepOfAForceColumn(t *testing.T) {
-	for _, c := range []struct{ step, scale, add, want float64 }{{0, 0.00127, 0, 0.00127}, {0, -2, 0, 2}, {0, 1, 0, 0}, {0, 0.00127, 0.25, 0}, {0.5, 2, 0.25, 1}} {
+	for _, c := range []struct{ step, scale, add, want float64 }{{0, 0.00127, 0, 0.00127}, {0, -2, 0, 2}, {0, 1, 0, 0}, {0, 0.00127, 0.25, 0},
+		{0.5, 2, 0.25, 1}} {
 		tab := &Table{Names: []string{"t", "x", "f"}, Columns: make([][]float64, 3)}
 		for k := range 100 {
 			tab.Columns[0], tab.Columns[1] = append(tab.Columns[0], 1e-3*float64(k)), append(tab.Columns[1], float64(k*k))
 			tab.Columns[2] = append(tab.Columns[2], float64(9-18*(k/30%2))+c.add)
 		}
-		recs, err := FromTable(tab, Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}, Force: Column{Name: "f", Scale: c.scale, Step: c.step}})
+		recs, err := FromTable(tab, Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"},
+			Force: Column{Name: "f", Scale: c.scale, Step: c.step}})
 		if err != nil || math.Abs(recs[0].ForceStep-c.want) > 1e-12 {
 			t.Errorf("%+v: %v %v", c, recs, err)
 		}

@@ -69,7 +69,8 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 			return nil, t.fail(0, "Rows of numbers are counted from 1, the last one is included.",
 				"rows %d:%d of the %d rows of numbers, want at least %d", m.Rows[0], m.Rows[1], n, least)
 		}
-		return nil, t.fail(0, "Is this the whole file? Rows of numbers follow below the header.", "%d rows of numbers, want at least %d", n, least)
+		return nil, t.fail(0, "Is this the whole file? Rows of numbers follow below the header.", "%d rows of numbers, want at least %d", n,
+			least)
 	}
 
 	var out []*Record
@@ -100,7 +101,8 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 		out, dropped = append(out, pieces...), append(dropped, lost...)
 	}
 	if len(out) == 0 {
-		return nil, t.fail(0, "Choose another span of time, or allow longer gaps: a stretch between two needs "+strconv.Itoa(minFragment)+" samples.",
+		return nil, t.fail(0, "Choose another span of time, or allow longer gaps: a stretch between "+
+			"two needs "+strconv.Itoa(minFragment)+" samples.",
 			"nothing is left: %s", dropped[0])
 	}
 	for _, d := range out {

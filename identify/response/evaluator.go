@@ -67,8 +67,8 @@ func (p *problem) shortened(share float64) *problem {
 	return &out
 }
 
-// An evaluator simulates all recordings. Its derivatives are central differences: of all recordings for a parameter of the machine, of one for
-// where that begins.
+// An evaluator simulates all recordings. Its derivatives are central differences: of all recordings for a parameter of the machine, of one
+// for where that begins.
 type evaluator struct {
 	p                *problem
 	workspace        *hand

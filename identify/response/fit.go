@@ -135,7 +135,8 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 		r.Suspects, r.Gains = p.suspects(fit.Values(sol.Params))
 	}
 	if r.Starts > 1 && r.Reached == 1 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("one of %d descents from different values came to this place, the others ended at larger errors: narrow the ranges, or let more begin (starts)", r.Starts))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("one of %d descents from different values came to this place, the others ended at larger "+
+			"errors: narrow the ranges, or let more begin (starts)", r.Starts))
 	}
 	r.Compute = time.Since(begin)
 	return r, nil

@@ -17,7 +17,8 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 		return nil, nil
 	}
 	add := func(kind, what, advice string, c []float64) {
-		list = append(list, fit.Suspect{Kind: kind, What: what, Advice: advice, Columns: []func(int) float64{func(k int) float64 { return c[k] }}})
+		list = append(list, fit.Suspect{Kind: kind, What: what, Advice: advice,
+			Columns: []func(int) float64{func(k int) float64 { return c[k] }}})
 	}
 	// what a machine or recordings that differ by d make of the outputs; nil: it cannot be simulated
 	differing := func(q problem, d float64) []float64 {
@@ -40,7 +41,8 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 	})
 	for i, c := range others {
 		if o := &p.spec.Others[i]; c != nil {
-			add("number of the machine", fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text), "Search it too, or mend it in the file of the machine.", c)
+			add("number of the machine", fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text),
+				"Search it too, or mend it in the file of the machine.", c)
 		}
 	}
 	for i, name := range p.spec.Inputs {
@@ -54,7 +56,8 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 		for _, s := range []struct {
 			kind, description string
 			change            func(u float64) float64
-		}{{"gain", "another gain", func(u float64) float64 { return u * (1 + difference) }}, {"zero", "another zero", func(u float64) float64 { return u + difference*size }}} {
+		}{{"gain", "another gain", func(u float64) float64 { return u * (1 + difference) }},
+			{"zero", "another zero", func(u float64) float64 { return u + difference*size }}} {
 			q := *p
 			q.recs = slices.Clone(p.recs)
 			for r := range q.recs {

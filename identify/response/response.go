@@ -112,7 +112,8 @@ func (r *Recording) despiked(x [][]float64, i int, name func(j int) string, why 
 			continue
 		}
 		out[j] = mended
-		left = append(left, fmt.Sprintf("%d samples of %s in recording %d are off the curve through their neighbours, %s, first at %.6g s from its beginning: they are left out",
+		left = append(left, fmt.Sprintf("%d samples of %s in recording %d are off the curve through their neighbours, %s, first at %.6g s from "+
+			"its beginning: they are left out",
 			len(at), name(j), i+1, why, float64(at[0])*r.Dt))
 	}
 	return out, left
@@ -126,7 +127,8 @@ func (s *Spec) check(recs []Recording) error {
 	for r := range recs {
 		rec := &recs[r]
 		if len(rec.Inputs) != len(s.Inputs) || len(rec.Outputs) != len(s.Outputs) || !(rec.Dt > 0) {
-			return fmt.Errorf("recording %d: %d inputs and %d outputs at intervals of %g s, want %d and %d", r+1, len(rec.Inputs), len(rec.Outputs), rec.Dt, len(s.Inputs), len(s.Outputs))
+			return fmt.Errorf("recording %d: %d inputs and %d outputs at intervals of %g s, want %d and %d", r+1, len(rec.Inputs), len(rec.Outputs),
+				rec.Dt, len(s.Inputs), len(s.Outputs))
 		}
 		n := rec.Len()
 		if n < minSamples {

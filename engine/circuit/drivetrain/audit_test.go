@@ -46,8 +46,10 @@ func knocking() map[string]struct {
 		v    [2]float64
 	}
 	return map[string]c{
-		"backlash": {&Contact{Label: "c", Twist: Twist{A: 0, B: 1, Ratio: 2}, Stops: plant.Stops{Travel: [2]float64{-0.05, 0.05}, Stiffness: 300, Loss: 0.2}}, [2]float64{6, -2}},
-		"leaves":   {&Contact{Label: "c", Twist: Twist{A: 0, B: 1}, Stops: plant.Stops{Travel: [2]float64{-0.02, 0.02}, Stiffness: 300, Loss: 3}}, [2]float64{6, -2}},
+		"backlash": {&Contact{Label: "c", Twist: Twist{A: 0, B: 1, Ratio: 2},
+			Stops: plant.Stops{Travel: [2]float64{-0.05, 0.05}, Stiffness: 300, Loss: 0.2}}, [2]float64{6, -2}},
+		"leaves": {&Contact{Label: "c", Twist: Twist{A: 0, B: 1},
+			Stops: plant.Stops{Travel: [2]float64{-0.02, 0.02}, Stiffness: 300, Loss: 3}}, [2]float64{6, -2}},
 		"belt":     {&Belt{Label: "b", A: 0, B: 1, RA: 0.03, RB: 0.05, K: 2e4, C: 5, Tension: 30}, [2]float64{100, -30}},
 		"slipping": {&Belt{Label: "b", A: 0, B: 1, RA: 0.03, RB: 0.05, K: 2e4, C: 5, Tension: 30, Grip: 2}, [2]float64{100, -30}},
 	}

@@ -46,7 +46,8 @@ func (b *Bearing) check(n int) error {
 		b.smoothLaw, _ = b.Law.(friction.Smooth)
 		b.flow, _ = b.Law.(friction.Flow)
 		if _, switched := b.Law.(friction.Switched); switched || b.smoothLaw == nil {
-			errs = append(errs, fmt.Errorf("law: %T has a stick mode, which a machine of several coordinates cannot give it: set a speed over which its sign is smoothed, or take a law of bristles (lugre, dahl)", b.Law))
+			errs = append(errs, fmt.Errorf("law: %T has a stick mode, which a machine of several coordinates cannot give it: set a speed over "+
+				"which its sign is smoothed, or take a law of bristles (lugre, dahl)", b.Law))
 		}
 	}
 	return errors.Join(errs...)

@@ -33,10 +33,12 @@ func TestElementsCloseAndConverge(t *testing.T) {
 				Mesh: &Mesh{Efficiency: 0.8, BackEfficiency: 0.6, Speed: 0.1}}, 0.5, 0.2)
 		}, [2]float64{3, -1}, 1e-3, 0.9},
 		{"backlash", func() *Train {
-			return pair(t, &Contact{Label: "c", Twist: Twist{A: 0, B: 1, Ratio: 2}, Stops: plant.Stops{Travel: [2]float64{-0.05, 0.05}, Stiffness: 300, Loss: 0.2}}, 0.5, 0.2)
+			return pair(t, &Contact{Label: "c", Twist: Twist{A: 0, B: 1, Ratio: 2},
+				Stops: plant.Stops{Travel: [2]float64{-0.05, 0.05}, Stiffness: 300, Loss: 0.2}}, 0.5, 0.2)
 		}, [2]float64{4, -1}, 1e-2, 0.9},
 		{"seat", func() *Train {
-			return pair(t, &Contact{Label: "c", Twist: Twist{A: 0, B: Ground}, Stops: plant.Stops{Travel: [2]float64{0, math.Inf(1)}, Stiffness: 1e4, Loss: 0.05}}, -1, 0)
+			return pair(t, &Contact{Label: "c", Twist: Twist{A: 0, B: Ground},
+				Stops: plant.Stops{Travel: [2]float64{0, math.Inf(1)}, Stiffness: 1e4, Loss: 0.05}}, -1, 0)
 		}, [2]float64{-2, 0}, 5e-2, 0.9},
 		{"belt", func() *Train {
 			return pair(t, &Belt{Label: "b", A: 0, B: 1, RA: 0.03, RB: 0.05, K: 2e4, C: 5, Tension: 30}, 0.5, 0.2)
@@ -48,7 +50,8 @@ func TestElementsCloseAndConverge(t *testing.T) {
 			return pair(t, &Bearing{Label: "l", Twist: Twist{A: 0, B: 1}, Law: &friction.Dahl{Sigma0: 50, Fc: 0.3, Exponent: 1}}, 0.5, 0.2)
 		}, [2]float64{1, -1}, 1e-3, 0.9},
 		{"bearing with a smoothed sign", func() *Train {
-			return pair(t, &Bearing{Label: "l", Twist: Twist{A: 0, B: 1}, Law: &friction.Stribeck{Curve: friction.Tustin, Fc: 0.2, Fs: 0.3, Vs: 0.5, Fv: 0.01}, Speed: 0.05}, 0.5, 0.2)
+			return pair(t, &Bearing{Label: "l", Twist: Twist{A: 0, B: 1},
+				Law: &friction.Stribeck{Curve: friction.Tustin, Fc: 0.2, Fs: 0.3, Vs: 0.5, Fv: 0.01}, Speed: 0.05}, 0.5, 0.2)
 		}, [2]float64{1, -1}, 1e-3, 1.5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,7 +126,8 @@ func TestGearAccelerations(t *testing.T) {
 		{"driven", mesh, -0.2, -6, 5, -(1 - 0.7), false},
 		{"at rest: between the sides", mesh, 0.5, 1, 0, 0, true},
 	} {
-		tr := train(t, Inertias{{Name: "a", J: ja, Pull: -c.drive}, {Name: "b", J: jb, Pull: c.load}}, nil, []Row{&Gear{Label: "g", Twist: Twist{A: 0, B: 1, Ratio: n}, Mesh: c.mesh}})
+		tr := train(t, Inertias{{Name: "a", J: ja, Pull: -c.drive}, {Name: "b", J: jb, Pull: c.load}}, nil,
+			[]Row{&Gear{Label: "g", Twist: Twist{A: 0, B: 1, Ratio: n}, Mesh: c.mesh}})
 		x := tr.NewState()
 		x[2], x[3] = c.v, c.v/n
 		if err := tr.Start(0, x); err != nil {
@@ -223,15 +227,20 @@ func TestRefusals(t *testing.T) {
 		rows  []Row
 		words string
 	}{
-		{"stick mode", two, []Part{&Bearing{Label: "brg", Twist: Twist{A: 0, B: Ground}, Law: &friction.Coulomb{Fc: 1}}}, nil, "brg: law: *friction.Coulomb has a stick mode"},
+		{"stick mode", two, []Part{&Bearing{Label: "brg", Twist: Twist{A: 0, B: Ground}, Law: &friction.Coulomb{Fc: 1}}}, nil,
+			"brg: law: *friction.Coulomb has a stick mode"},
 		{"no law", two, []Part{&Bearing{Label: "brg", Twist: Twist{A: 0, B: Ground}}}, nil, "brg: law: missing"},
 		{"coordinate", two, []Part{&Shaft{Label: "s", Twist: Twist{A: 0, B: 2}}}, nil, "s: B: coordinate 2, want -1 (ground) to 1"},
 		{"negative", two, []Part{&Shaft{Label: "s", Twist: Twist{A: 0, B: 1}, K: -1}}, nil, "s: K: -1 N·m/rad, want ≥ 0"},
-		{"efficiency", two, []Part{&Shaft{Label: "s", Twist: Twist{A: 0, B: 1}, Mesh: &Mesh{Efficiency: 1.2, Speed: 1}}}, nil, "s: efficiency: 1.2"},
-		{"names", two, []Part{&Shaft{Label: "s", Twist: Twist{A: 0, B: 1}}, &Shaft{Label: "s", Twist: Twist{A: 0, B: 1}}}, nil, "s: two parts of this name"},
+		{"efficiency", two, []Part{&Shaft{Label: "s", Twist: Twist{A: 0, B: 1}, Mesh: &Mesh{Efficiency: 1.2, Speed: 1}}}, nil,
+			"s: efficiency: 1.2"},
+		{"names", two, []Part{&Shaft{Label: "s", Twist: Twist{A: 0, B: 1}}, &Shaft{Label: "s", Twist: Twist{A: 0, B: 1}}}, nil,
+			"s: two parts of this name"},
 		{"inertia", Inertias{{Name: "a"}}, nil, nil, "a: J: 0 kg·m², want > 0"},
 		{"grip", two, []Part{&Belt{Label: "b", A: 0, B: 1, RA: 1, RB: 1, K: 1, C: 1, Tension: 1, Grip: 0.5}}, nil, "grip"},
-		{"two gears in parallel", two, nil, []Row{&Gear{Label: "g1", Twist: Twist{A: 0, B: 1, Ratio: 2}}, &Gear{Label: "g2", Twist: Twist{A: 0, B: 1, Ratio: 3}}, &Gear{Label: "g3", Twist: Twist{A: 0, B: 1, Ratio: 3}}}, "g3: ties speeds that the rows before it tie already"},
+		{"two gears in parallel", two, nil, []Row{&Gear{Label: "g1", Twist: Twist{A: 0, B: 1, Ratio: 2}},
+			&Gear{Label: "g2", Twist: Twist{A: 0, B: 1, Ratio: 3}}, &Gear{Label: "g3", Twist: Twist{A: 0, B: 1, Ratio: 3}}},
+			"g3: ties speeds that the rows before it tie already"},
 	} {
 		_, err := New(c.m, c.parts, c.rows)
 		if err == nil || !strings.Contains(err.Error(), c.words) {

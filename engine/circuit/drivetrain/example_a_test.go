@@ -149,7 +149,8 @@ func TestExampleAFixed(t *testing.T) {
 		for i := range e {
 			e[i] /= peak[i]
 		}
-		t.Logf("h = %g ms: errors relative to the peaks: th_m %.2e th_l %.2e w_m %.2e w_l %.2e i %.2e, energies %.1e", h*1e3, e[0], e[1], e[2], e[3], e[4], a.Total().Relative())
+		t.Logf("h = %g ms: errors relative to the peaks: th_m %.2e th_l %.2e w_m %.2e w_l %.2e i %.2e, energies %.1e", h*1e3, e[0], e[1], e[2],
+			e[3], e[4], a.Total().Relative())
 		return e
 	}
 	at1, at05, at01 := worst(1e-3), worst(0.5e-3), worst(1e-4)

@@ -33,8 +33,9 @@ func crankRockerBodies(t testing.TB, cut multibody.CutKind, rotor float64) *Bodi
 			{Name: "coupler", Parent: "crank", Place: multibody.At(0.1, 0, 0), Joint: hinge, Inertia: rod(0.35)},
 			{Name: "rocker", Place: multibody.At(0.4, 0, 0), Joint: hinge, Inertia: rod(0.3)},
 		},
-		Frames: []multibody.Frame{{Name: "coupler end", Body: "coupler", Pose: multibody.At(0.35, 0, 0)}, {Name: "rocker end", Body: "rocker", Pose: multibody.At(0.3, 0, 0)}},
-		Cuts:   []multibody.Cut{{Name: "pin", Kind: cut, A: "coupler end", B: "rocker end"}},
+		Frames: []multibody.Frame{{Name: "coupler end", Body: "coupler", Pose: multibody.At(0.35, 0, 0)},
+			{Name: "rocker end", Body: "rocker", Pose: multibody.At(0.3, 0, 0)}},
+		Cuts: []multibody.Cut{{Name: "pin", Kind: cut, A: "coupler end", B: "rocker end"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,8 @@ func exampleB(t testing.TB, cut multibody.CutKind) (*Train, []float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := train(t, bodies, []Part{c, &Bearing{Label: "bearing", Twist: Twist{A: 0, B: Ground}, Law: &friction.Viscous{Fv: 0.002, Delta: 1}}}, nil)
+	tr := train(t, bodies, []Part{c, &Bearing{Label: "bearing", Twist: Twist{A: 0, B: Ground}, Law: &friction.Viscous{Fv: 0.002, Delta: 1}}},
+		nil)
 	x := tr.NewState()
 	x[0], x[1], x[2] = 0.5, 0.77711649-0.5, 1.78139383
 	if err := tr.Start(0, x); err != nil {
@@ -125,7 +127,8 @@ func TestExampleBFixed(t *testing.T) {
 		if g, rate := bodies.data.Residual(); g > 1e-12 || rate > 1e-10 {
 			t.Errorf("the loop is open by %.2g m, %.2g m/s", g, rate)
 		}
-		t.Logf("h = %g ms: crank %.1e coupler %.1e rocker %.1e rad, speed %.1e rad/s, current %.1e A, energies %.1e", h*1e3, worst[0], worst[1], worst[2], worst[3], worst[4], a.Total().Relative())
+		t.Logf("h = %g ms: crank %.1e coupler %.1e rocker %.1e rad, speed %.1e rad/s, current %.1e A, energies %.1e", h*1e3, worst[0], worst[1],
+			worst[2], worst[3], worst[4], a.Total().Relative())
 		return worst
 	}
 	a, b := miss(1e-3), miss(1e-4)

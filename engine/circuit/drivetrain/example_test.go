@@ -21,7 +21,8 @@ func Example() {
 	}
 	tr, err := drivetrain.New(
 		drivetrain.Inertias{{Name: "rotor", J: 2e-4}, {Name: "drum", J: 0.05, Pull: 8}},
-		[]drivetrain.Part{c, &drivetrain.Bearing{Label: "bearing", Twist: drivetrain.Twist{A: 0, B: drivetrain.Ground}, Law: &friction.Viscous{Fv: 1e-4, Delta: 1}}},
+		[]drivetrain.Part{c, &drivetrain.Bearing{Label: "bearing", Twist: drivetrain.Twist{A: 0, B: drivetrain.Ground},
+			Law: &friction.Viscous{Fv: 1e-4, Delta: 1}}},
 		[]drivetrain.Row{&drivetrain.Gear{Label: "worm", Twist: drivetrain.Twist{A: 0, B: 1, Ratio: 40},
 			Mesh: &drivetrain.Mesh{Efficiency: 0.6, BackEfficiency: 0, Speed: 1}}})
 	if err != nil {

@@ -65,7 +65,8 @@ var free = []struct {
 	name         string
 	truth, start float64
 }{
-	{"motor.K", 0.05, 0.055}, {"shaft.K", 50, 42}, {"motor.R", 1, 1.2}, {"shaft.C", 0.02, 0.03}, {"load.J", 0.02, 0.023}, {"load friction.Fc", 0.5, 0.4},
+	{"motor.K", 0.05, 0.055}, {"shaft.K", 50, 42}, {"motor.R", 1, 1.2}, {"shaft.C", 0.02, 0.03}, {"load.J", 0.02, 0.023},
+	{"load friction.Fc", 0.5, 0.4},
 }
 
 // evaluatorA runs the machine with fixed steps of a quarter of a millisecond.

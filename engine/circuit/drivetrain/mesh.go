@@ -15,8 +15,9 @@ import (
 // zero there, so no side has to be chosen at zero power and nothing chatters. At rest the gear creeps under a torque instead of
 // holding it. Losses without torque are those of a Bearing.
 type Mesh struct {
-	Efficiency     float64 // 0 … 1, A drives
-	BackEfficiency float64 // 0 … 1, B drives; 0 holds all torque of B (self-locking). NaN: 2 − 1/Efficiency, at least 0: the same loss both ways
+	Efficiency float64 // 0 … 1, A drives
+	// 0 … 1, B drives; 0 holds all torque of B (self-locking). NaN: 2 − 1/Efficiency, at least 0: the same loss both ways
+	BackEfficiency float64
 	Speed          float64 // rad/s  of A, at which the loss is 76 % developed
 }
 

@@ -30,8 +30,8 @@ type Part interface {
 	Reset(z []float64)
 	// Flow writes dz/dt and adds the forces of the instant to tau. Out of the powers is tau·v of this part.
 	Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, engine.Status)
-	// Trial advances z, which it leaves alone, by h > 0 (s) from the positions q and speeds v at the mean speeds w: state at the end to zn, mean
-	// forces added to tau, their derivatives with respect to w added to slope (row-major). The powers are means of the step.
+	// Trial advances z, which it leaves alone, by h > 0 (s) from the positions q and speeds v at the mean speeds w: state at the end to zn,
+	// mean forces added to tau, their derivatives with respect to w added to slope (row-major). The powers are means of the step.
 	Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (circuit.Power, engine.Status)
 	// Stored is the energy (J) in it.
 	StoredEnergy(q, z []float64) float64

@@ -54,7 +54,8 @@ func magnet(t testing.TB) (*Train, []float64) {
 	}
 	tr := train(t, Inertias{{Name: "gap", J: m, Pull: -m*9.81 - k*rest, Linear: true}}, []Part{c,
 		&Shaft{Label: "spring", Twist: Twist{A: 0, B: Ground}, K: k},
-		&Contact{Label: "seat", Twist: Twist{A: 0, B: Ground}, Stops: plant.Stops{Travel: [2]float64{0, math.Inf(1)}, Stiffness: 2e6, Loss: 0.5}}}, nil)
+		&Contact{Label: "seat", Twist: Twist{A: 0, B: Ground},
+			Stops: plant.Stops{Travel: [2]float64{0, math.Inf(1)}, Stiffness: 2e6, Loss: 0.5}}}, nil)
 	x := tr.NewState()
 	x[0] = rest + m*9.81/k
 	return tr, x
@@ -64,7 +65,8 @@ func magnet(t testing.TB) (*Train, []float64) {
 func servo(t testing.TB) (*Train, []float64) {
 	t.Helper()
 	c, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{
-		&circuit.Synchronous{Name: "m", Rotor: circuit.Rotor{Ld: 0.8e-3, Lq: 1.4e-3, Psi: 0.02, Pairs: 4, Cogs: []circuit.Cog{{Amplitude: 0.01, Order: 24}, {Amplitude: 0.003, Order: 48}}},
+		&circuit.Synchronous{Name: "m", Rotor: circuit.Rotor{Ld: 0.8e-3, Lq: 1.4e-3, Psi: 0.02, Pairs: 4,
+			Cogs: []circuit.Cog{{Amplitude: 0.01, Order: 24}, {Amplitude: 0.003, Order: 48}}},
 			R: 0.3, Ud: reference.Constant(-1), Uq: reference.Constant(14)},
 	}})
 	if err != nil {

@@ -21,9 +21,10 @@ func Example() {
 		&circuit.VoltageSource{Name: "supply", FromNode: "a", ToNode: "0", U: supply},
 		&circuit.DC{Name: "motor", FromNode: "a", ToNode: "0", Motor: plant.Motor{R: 1, L: 2e-3, K: 0.05}},
 	}})
-	p, _ := servo.New("circuit", c, 1, []servo.Controller{{Name: "current", PID: control.PID{Kp: 20, Ki: 1e4, Limit: 24}, Channels: []servo.Channel{{
-		Measured: servo.Measured{Quantity: servo.State, State: "motor.current"}, Reference: reference.Constant(2),
-		To: servo.Target{Source: supply}, Unit: "V"}}}})
+	p, _ := servo.New("circuit", c, 1, []servo.Controller{{Name: "current", PID: control.PID{Kp: 20, Ki: 1e4, Limit: 24},
+		Channels: []servo.Channel{{
+			Measured: servo.Measured{Quantity: servo.State, State: "motor.current"}, Reference: reference.Constant(2),
+			To: servo.Target{Source: supply}, Unit: "V"}}}})
 	const h, inertia = 1e-3, 1e-3 // s, kg·m²
 	q, v := []float64{0}, []float64{0}
 	z, zn := make([]float64, len(p.States())), make([]float64, len(p.States()))
@@ -62,7 +63,8 @@ func loop(t *testing.T, pid control.PID, every float64, want reference.Generator
 	return p
 }
 
-// A loop that is ten times as fast as the step settles where it should without ringing up: L·i′ = kp·(1 − i) − R·i, kp/L = 10/h, i∞ = kp/(kp + R).
+// A loop that is ten times as fast as the step settles where it should without ringing up: L·i′ = kp·(1 − i) − R·i, kp/L = 10/h, i∞ =
+// kp/(kp + R).
 func TestFastLoopInSlowStep(t *testing.T) {
 	const h, kp = 1e-3, 10.0
 	p := loop(t, control.PID{Kp: kp}, 0, reference.Constant(1))
@@ -112,7 +114,8 @@ func TestLimit(t *testing.T) {
 func TestFieldLimit(t *testing.T) {
 	ud, uq := new(circuit.Held), new(circuit.Held)
 	rotor := circuit.Rotor{Ld: 2e-3, Lq: 3e-3, Psi: 0.05, Pairs: 4}
-	c, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{&circuit.Synchronous{Name: "m", Rotor: rotor, R: 0.5, Ud: ud, Uq: uq}}})
+	c, err := circuit.Build(circuit.Spec{Axes: 1, Elements: []circuit.Element{&circuit.Synchronous{Name: "m", Rotor: rotor, R: 0.5, Ud: ud,
+		Uq: uq}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +123,8 @@ func TestFieldLimit(t *testing.T) {
 		return servo.Channel{Measured: servo.Measured{Quantity: servo.State, State: "m." + name + ".current"},
 			Reference: reference.Constant(want), To: servo.Target{Source: to}, Name: name}
 	}
-	p, err := servo.New("circuit", c, 1, []servo.Controller{{Name: "field", PID: control.PID{Kp: 10, Limit: 20}, Rotor: &rotor, Channels: []servo.Channel{channel("d", 1, ud), channel("q", 2.5, uq)}}})
+	p, err := servo.New("circuit", c, 1, []servo.Controller{{Name: "field", PID: control.PID{Kp: 10, Limit: 20}, Rotor: &rotor,
+		Channels: []servo.Channel{channel("d", 1, ud), channel("q", 2.5, uq)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

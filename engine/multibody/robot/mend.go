@@ -51,7 +51,8 @@ func (r *reader) mend() error {
 			break
 		}
 		if joints -= len(idle); joints == 0 {
-			return fmt.Errorf("no joint moves anything that has inertia, neither that of %s nor any other: the file describes shapes and axes, not masses. "+
+			return fmt.Errorf("no joint moves anything that has inertia, neither that of %s nor any other: the file describes shapes and axes, "+
+				"not masses. "+
 				"Give the links mass and moments of inertia, or the joints an armature", strconv.Quote(idle[0]))
 		}
 	}
@@ -196,7 +197,8 @@ func (r *reader) hold(spec *multibody.Spec, name string) bool {
 		}
 		r.assume("coupling %s is left out: it moves the joint of %s, which has no inertia", c.Name, name)
 	}
-	r.assume("the joint of %s (%v) moves nothing that has inertia: it is held at 0; the motion of the others does not depend on it", name, j.Kind)
+	r.assume("the joint of %s (%v) moves nothing that has inertia: it is held at 0; the motion of the others does not depend on it", name,
+		j.Kind)
 	s.Couplings, spec.Couplings = rest, rest
 	s.Bodies[i].Joint = multibody.Joint{}
 	spec.Bodies[i].Joint = multibody.Joint{}

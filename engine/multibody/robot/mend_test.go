@@ -25,7 +25,8 @@ func link(name string, mass, x float64, moments ...float64) string {
 }
 
 func joint(kind, parent, child, axis, more string) string {
-	return fmt.Sprintf(`<joint name="j_%s" type=%q><parent link=%q/><child link=%q/><axis xyz=%q/>%s</joint>`, child, kind, parent, child, axis, more)
+	return fmt.Sprintf(`<joint name="j_%s" type=%q><parent link=%q/><child link=%q/><axis xyz=%q/>%s</joint>`, child, kind, parent, child,
+		axis, more)
 }
 
 // buildURDF is a robot with its model, of whose assumptions said is told ("": there are none). nil: it is refused with bad, as it
@@ -61,18 +62,29 @@ func TestImpossibleInertiaWithoutEffect(t *testing.T) {
 		said string  // "": nothing
 		bad  string  // error
 	}{
-		"what never moves":         {link("base", 0, 0, 1, 0, 0, 1, 0, 1) + good + joint("revolute", "base", "arm", "0 0 1", ""), 0.02 + 2*0.25, "base never moves", ""},
-		"negative where it stands": {link("base", -3, 0, 1, 0, 0, 1, 0, -1) + good + joint("revolute", "base", "arm", "0 0 1", ""), 0.02 + 2*0.25, "base never moves", ""},
-		"one axis, large":          {link("base", 0, 0) + link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm", "0 0 1", ""), 0.9 + 2*0.25, "give the same motion", ""},
-		"one axis, small":          {link("base", 0, 0) + link("arm", 2, 0, 0.01, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm", "1 0 0", ""), 0.01, "give the same motion", ""},
-		"one axis, oblique":        {link("base", 0, 0) + link("arm", 2, 0, 0.01, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm", "0 0.6 0.8", ""), 0.36*0.02 + 0.64*0.9, "give the same motion", ""},
-		"a slide":                  {link("base", 0, 0) + link("arm", 2, 0.5, -1, 0, 0, 1, 0, 7) + joint("prismatic", "base", "arm", "0 1 0", ""), 2, "give the same motion", ""},
-		"a negative moment felt":   {link("base", 0, 0) + link("arm", 2, 0, -0.5, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm", "1 0 0", ""), 0, "", "impossible inertia"},
-		"turning any way":          {link("base", 0, 0) + link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.9) + joint("floating", "base", "arm", "0 0 1", ""), 0, "", "impossible inertia"},
-		"turning on a turning one": {link("base", 0, 0) + good + link("tool", 1, 0, 0.01, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm", "0 0 1", "") + joint("revolute", "arm", "tool", "1 0 0", ""), 0, "", "impossible inertia"},
-		"no mass, moments, fixed":  {link("base", 0, 0) + good + link("eye", 0, 0, 0.001, 0, 0, 0.001, 0, 0.001) + joint("revolute", "base", "arm", "0 0 1", "") + joint("fixed", "arm", "eye", "0 0 1", ""), 0.021 + 2*0.25, "sum of what is fixed to arm", ""},
-		"no mass, moments, moving": {link("base", 0, 0) + link("arm", 0, 0, 0.001, 0, 0, 0.001, 0, 0.001) + joint("revolute", "base", "arm", "0 0 1", ""), 0, "", "mass 0 kg with moments"},
-		"possible":                 {link("base", 0, 0) + good + joint("revolute", "base", "arm", "0 0 1", ""), 0.02 + 2*0.25, "", ""},
+		"what never moves": {link("base", 0, 0, 1, 0, 0, 1, 0, 1) + good + joint("revolute", "base", "arm", "0 0 1", ""), 0.02 + 2*0.25,
+			"base never moves", ""},
+		"negative where it stands": {link("base", -3, 0, 1, 0, 0, 1, 0, -1) + good + joint("revolute", "base", "arm", "0 0 1", ""),
+			0.02 + 2*0.25, "base never moves", ""},
+		"one axis, large": {link("base", 0, 0) + link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm",
+			"0 0 1", ""), 0.9 + 2*0.25, "give the same motion", ""},
+		"one axis, small": {link("base", 0, 0) + link("arm", 2, 0, 0.01, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm", "1 0 0",
+			""), 0.01, "give the same motion", ""},
+		"one axis, oblique": {link("base", 0, 0) + link("arm", 2, 0, 0.01, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm",
+			"0 0.6 0.8", ""), 0.36*0.02 + 0.64*0.9, "give the same motion", ""},
+		"a slide": {link("base", 0, 0) + link("arm", 2, 0.5, -1, 0, 0, 1, 0, 7) + joint("prismatic", "base", "arm", "0 1 0",
+			""), 2, "give the same motion", ""},
+		"a negative moment felt": {link("base", 0, 0) + link("arm", 2, 0, -0.5, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm", "1 0 0",
+			""), 0, "", "impossible inertia"},
+		"turning any way": {link("base", 0, 0) + link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.9) + joint("floating", "base", "arm",
+			"0 0 1", ""), 0, "", "impossible inertia"},
+		"turning on a turning one": {link("base", 0, 0) + good + link("tool", 1, 0, 0.01, 0, 0, 0.02, 0, 0.9) + joint("revolute", "base", "arm",
+			"0 0 1", "") + joint("revolute", "arm", "tool", "1 0 0", ""), 0, "", "impossible inertia"},
+		"no mass, moments, fixed": {link("base", 0, 0) + good + link("eye", 0, 0, 0.001, 0, 0, 0.001, 0, 0.001) + joint("revolute", "base",
+			"arm", "0 0 1", "") + joint("fixed", "arm", "eye", "0 0 1", ""), 0.021 + 2*0.25, "sum of what is fixed to arm", ""},
+		"no mass, moments, moving": {link("base", 0, 0) + link("arm", 0, 0, 0.001, 0, 0, 0.001, 0, 0.001) + joint("revolute", "base", "arm",
+			"0 0 1", ""), 0, "", "mass 0 kg with moments"},
+		"possible": {link("base", 0, 0) + good + joint("revolute", "base", "arm", "0 0 1", ""), 0.02 + 2*0.25, "", ""},
 	} {
 		r, m := buildURDF(t, name, c.text, c.bad, c.said)
 		if m == nil {
@@ -99,17 +111,24 @@ func TestJointsWithoutInertia(t *testing.T) {
 		dof       int
 		said, bad string
 	}{
-		"at the end":         {arm + link("tip", 0, 0) + joint("continuous", "arm", "tip", "1 0 0", ""), 1, "tip (revolute) moves nothing", ""},
-		"two in a row":       {arm + link("tip", 0, 0) + link("pen", 0, 0) + joint("revolute", "arm", "tip", "1 0 0", "") + joint("prismatic", "tip", "pen", "0 1 0", ""), 1, "pen (prismatic)", ""},
-		"mass on its axis":   {arm + link("tip", 1, 0, 0, 0, 0, 0, 0, 0) + joint("revolute", "arm", "tip", "1 0 0", ""), 1, "tip (revolute)", ""},
-		"mass off its axis":  {arm + link("tip", 1, 0.1, 0, 0, 0, 0, 0, 0) + joint("revolute", "arm", "tip", "0 0 1", `<origin xyz="1 0 0"/>`), 2, "", ""},
-		"a follower":         {arm + link("tip", 0, 0) + joint("revolute", "arm", "tip", "0 1 0", `<mimic joint="j_arm"/>`), 1, "coupling j_tip_mimic is left out", ""},
-		"a leader":           {link("base", 0, 0) + link("knob", 0, 0) + joint("revolute", "base", "knob", "0 1 0", "") + link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.02) + joint("revolute", "base", "arm", "0 0 1", `<mimic joint="j_knob"/>`), 1, "coupling j_arm_mimic", ""},
-		"a damped follower":  {arm + link("tip", 0, 0) + joint("revolute", "arm", "tip", "0 1 0", `<mimic joint="j_arm"/><dynamics damping="1"/>`), 0, "", "moves nothing"},
-		"nothing has a mass": {link("base", 0, 0) + link("arm", 0, 0) + joint("revolute", "base", "arm", "0 0 1", ""), 0, "", `no joint moves anything that has inertia, neither that of "arm"`},
-		"fixed mimics":       {arm + link("tip", 1, 0.1, 0.1, 0, 0, 0.1, 0, 0.1) + joint("fixed", "arm", "tip", "0 1 0", `<mimic joint="j_arm"/>`), 1, "", ""},
-		"on the world":       {link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.02) + joint("revolute", "world", "arm", "0 0 1", ""), 1, "", ""},
-		"no bodies":          {"", 0, "", "no bodies"},
+		"at the end": {arm + link("tip", 0, 0) + joint("continuous", "arm", "tip", "1 0 0", ""), 1, "tip (revolute) moves nothing", ""},
+		"two in a row": {arm + link("tip", 0, 0) + link("pen", 0, 0) + joint("revolute", "arm", "tip", "1 0 0", "") + joint("prismatic",
+			"tip", "pen", "0 1 0", ""), 1, "pen (prismatic)", ""},
+		"mass on its axis": {arm + link("tip", 1, 0, 0, 0, 0, 0, 0, 0) + joint("revolute", "arm", "tip", "1 0 0", ""), 1, "tip (revolute)", ""},
+		"mass off its axis": {arm + link("tip", 1, 0.1, 0, 0, 0, 0, 0, 0) + joint("revolute", "arm", "tip", "0 0 1", `<origin xyz="1 0 0"/>`),
+			2, "", ""},
+		"a follower": {arm + link("tip", 0, 0) + joint("revolute", "arm", "tip", "0 1 0", `<mimic joint="j_arm"/>`), 1,
+			"coupling j_tip_mimic is left out", ""},
+		"a leader": {link("base", 0, 0) + link("knob", 0, 0) + joint("revolute", "base", "knob", "0 1 0", "") + link("arm", 2, 0.5,
+			0.01, 0, 0, 0.02, 0, 0.02) + joint("revolute", "base", "arm", "0 0 1", `<mimic joint="j_knob"/>`), 1, "coupling j_arm_mimic", ""},
+		"a damped follower": {arm + link("tip", 0, 0) + joint("revolute", "arm", "tip", "0 1 0",
+			`<mimic joint="j_arm"/><dynamics damping="1"/>`), 0, "", "moves nothing"},
+		"nothing has a mass": {link("base", 0, 0) + link("arm", 0, 0) + joint("revolute", "base", "arm", "0 0 1", ""), 0, "",
+			`no joint moves anything that has inertia, neither that of "arm"`},
+		"fixed mimics": {arm + link("tip", 1, 0.1, 0.1, 0, 0, 0.1, 0, 0.1) + joint("fixed", "arm", "tip", "0 1 0",
+			`<mimic joint="j_arm"/>`), 1, "", ""},
+		"on the world": {link("arm", 2, 0.5, 0.01, 0, 0, 0.02, 0, 0.02) + joint("revolute", "world", "arm", "0 0 1", ""), 1, "", ""},
+		"no bodies":    {"", 0, "", "no bodies"},
 	} {
 		_, m := buildURDF(t, name, c.text, c.bad, c.said)
 		if m == nil {
@@ -170,7 +189,8 @@ const (
 func whole(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"main.xml": mainFile, "parts/defaults.xml": defaultsFile, "arm.xml": armFile, "parts/hand.xml": handFile} {
+	for name, text := range map[string]string{"main.xml": mainFile, "parts/defaults.xml": defaultsFile, "arm.xml": armFile,
+		"parts/hand.xml": handFile} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +259,8 @@ func TestFramesAgainstMuJoCo(t *testing.T) {
 	lib := filepath.Join(peer.NodeModules(t, "@mujoco/mujoco@3.14.0"), "@mujoco", "mujoco", "mujoco.js")
 	arm := strings.Replace(armFile, `<include file="parts/hand.xml"/>`, strings.TrimSuffix(strings.TrimPrefix(handFile, "<x>"), "</x>"), 1)
 	text := strings.Replace(mainFile, `<include file="arm.xml"/>`, strings.TrimSuffix(strings.TrimPrefix(arm, "<mujoco>"), "</mujoco>"), 1)
-	text = strings.Replace(text, `<include file="parts/defaults.xml"/>`, strings.TrimSuffix(strings.TrimPrefix(defaultsFile, "<mujocoinclude>"), "</mujocoinclude>"), 1)
+	text = strings.Replace(text, `<include file="parts/defaults.xml"/>`,
+		strings.TrimSuffix(strings.TrimPrefix(defaultsFile, "<mujocoinclude>"), "</mujocoinclude>"), 1)
 	r, err := ReadFile(whole(t))
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,8 @@ type place struct {
 }
 
 func (r *reader) mjcf(root *element) {
-	m := &mjcfReader{reader: r, degrees: true, sequence: "xyz", fromGeom: "auto", groups: []float64{0, 5}, class: map[string]map[string]map[string]string{"": {}},
+	m := &mjcfReader{reader: r, degrees: true, sequence: "xyz", fromGeom: "auto", groups: []float64{0, 5},
+		class:  map[string]map[string]map[string]string{"": {}},
 		frames: map[string]place{"world": {}}, joints: map[string]string{}, called: map[*element]string{}}
 	s := &r.robot.Spec
 	s.Gravity = r3.Vec{Z: -9.81}
@@ -323,7 +324,8 @@ func (m *mjcfReader) children(e *element, on place, class string) {
 		case "site":
 			if s := m.withClass(k, class); s.text("name") != "" {
 				p := on.pose.Compose(m.pose(s))
-				m.robot.Spec.Frames = append(m.robot.Spec.Frames, multibody.Frame{Name: m.unique(clean(s.text("name")), "site"), Body: on.body, Pose: p})
+				m.robot.Spec.Frames = append(m.robot.Spec.Frames, multibody.Frame{Name: m.unique(clean(s.text("name")), "site"), Body: on.body,
+					Pose: p})
 				m.frames["site "+s.text("name")] = place{body: on.body, pose: p}
 			}
 		case "joint", "freejoint", "inertial":
@@ -485,7 +487,8 @@ func (m *mjcfReader) equality(e *element) {
 		}
 		loop := func(kind multibody.CutKind, a, b place) {
 			cut := multibody.Cut{Name: name, Kind: kind, A: m.unique(name+"_a", "end"), B: m.unique(name+"_b", "end")}
-			s.Frames = append(s.Frames, multibody.Frame{Name: cut.A, Body: a.body, Pose: a.pose}, multibody.Frame{Name: cut.B, Body: b.body, Pose: b.pose})
+			s.Frames = append(s.Frames, multibody.Frame{Name: cut.A, Body: a.body, Pose: a.pose},
+				multibody.Frame{Name: cut.B, Body: b.body, Pose: b.pose})
 			s.Cuts = append(s.Cuts, cut)
 		}
 		switch k.name {
@@ -506,7 +509,8 @@ func (m *mjcfReader) equality(e *element) {
 			if !okA || !okB {
 				continue
 			}
-			if p := m.numbers(k, "relpose", 7, 0, 0, 0, 0, 0, 0, 0); k.name == "weld" && slices.ContainsFunc(p[3:], func(x float64) bool { return x != 0 }) {
+			if p := m.numbers(k, "relpose", 7, 0, 0, 0, 0, 0, 0, 0); k.name == "weld" &&
+				slices.ContainsFunc(p[3:], func(x float64) bool { return x != 0 }) {
 				a.pose = a.pose.Compose(multibody.Pose{P: r3.Vec{X: p[0], Y: p[1], Z: p[2]}, R: m.unitQuaternion(k, p[3:])})
 				loop(kind, a, b)
 				continue

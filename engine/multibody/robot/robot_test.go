@@ -72,7 +72,8 @@ func TestURDF(t *testing.T) {
 		t.Errorf("tool at %v, want %v", at, want)
 	}
 	c := r.Spec.Couplings[0]
-	if c.Offset != 0.1 || c.Terms[1].Factor != 1 || c.Terms[0].Joint != "finger_right" || c.Terms[1].Joint != "finger_left" || c.Name != "grip_right_mimic" {
+	if c.Offset != 0.1 || c.Terms[1].Factor != 1 || c.Terms[0].Joint != "finger_right" || c.Terms[1].Joint != "finger_left" ||
+		c.Name != "grip_right_mimic" {
 		t.Errorf("%+v", c)
 	}
 	want := "<collision> of a link (1), <limit> of a joint (4), <material> (1), <visual> of a link (1)"
@@ -91,7 +92,8 @@ func TestMJCF(t *testing.T) {
 		t.Errorf("%d bodies, %d velocities, %d constraints", m.Bodies(), m.NV(), m.NC())
 	}
 	said := strings.Join(r.Ignored, ", ")
-	for _, want := range []string{"<motor> of actuator (1)", "range of a joint (1)", "<connect> that is not active (1)", "<mesh> of asset (1)"} {
+	for _, want := range []string{"<motor> of actuator (1)", "range of a joint (1)", "<connect> that is not active (1)",
+		"<mesh> of asset (1)"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in %s", want, said)
 		}
@@ -152,10 +154,12 @@ func TestMJCFAgainstMuJoCo(t *testing.T) {
 		g := quat.Mul(turned, fly)
 		linear := rotation.Rotate(g, speed)
 		states = append(states, state{
-			Q: []float64{x(16), x(17), ball.Real, ball.Imag, ball.Jmag, ball.Kmag, x(18), x(19), world.X, world.Y, world.Z, g.Real, g.Imag, g.Jmag, g.Kmag},
+			Q: []float64{x(16), x(17), ball.Real, ball.Imag, ball.Jmag, ball.Kmag, x(18), x(19), world.X, world.Y, world.Z, g.Real, g.Imag, g.Jmag,
+				g.Kmag},
 			V: []float64{x(20), x(21), x(22), x(23), x(24), x(25), x(26), linear.X, linear.Y, linear.Z, omega.X, omega.Y, omega.Z}})
 		own = append(own, ours{
-			q: []float64{x(16), x(17), ball.Real, ball.Imag, ball.Jmag, ball.Kmag, x(18), x(19), fly.Real, fly.Imag, fly.Jmag, fly.Kmag, at.X, at.Y, at.Z},
+			q: []float64{x(16), x(17), ball.Real, ball.Imag, ball.Jmag, ball.Kmag, x(18), x(19), fly.Real, fly.Imag, fly.Jmag, fly.Kmag, at.X, at.Y,
+				at.Z},
 			v: []float64{x(20), x(21), x(22), x(23), x(24), x(25), x(26), omega.X, omega.Y, omega.Z, speed.X, speed.Y, speed.Z}})
 	}
 	in, err := json.Marshal(map[string]any{"text": string(text), "states": states})
@@ -250,10 +254,13 @@ func TestBadFiles(t *testing.T) {
 		{"<sdf/>", "neither a URDF"},
 		{`<robot><joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint></robot>`, `there is no link "b"`},
 		{`<robot>` + link + `<joint name="j" type="bent"><parent link="a"/><child link="b"/></joint></robot>`, "want revolute"},
-		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0"/></joint></robot>`, "2 numbers, want 3"},
-		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 one"/></joint></robot>`, "no finite number"},
+		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0"/></joint></robot>`,
+			"2 numbers, want 3"},
+		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 one"/></joint></robot>`,
+			"no finite number"},
 		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="b"/><child link="b"/></joint></robot>`, "circle"},
-		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><mimic joint="k"/></joint></robot>`, `no joint "k"`},
+		{`<robot>` + link + `<joint name="j" type="revolute"><parent link="a"/><child link="b"/><mimic joint="k"/></joint></robot>`,
+			`no joint "k"`},
 		{`<robot><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="3"/></inertial></link><joint name="j" type="floating"><parent link="a"/><child link="b"/></joint></robot>`, "impossible inertia"},
 		{`<mujoco><compiler coordinate="global"/></mujoco>`, "global"},
 		{`<mujoco><worldbody><body><joint type="bend"/></body></worldbody></mujoco>`, "want hinge"},
@@ -299,7 +306,8 @@ func TestMJCFDefaultsAndConstraints(t *testing.T) {
 	const ball = 4.1887902047863905 // kg  of 0.1 m and 1000 kg/m³
 	// names of bodies, joints and sites are apart; defaults may stand in several places; the class main is that of all
 	r := load(`<default><joint damping="0.7"/></default><default><joint armature="0.2"/><default class="k"><joint damping="3"/></default></default>` + one)
-	if b := r.Spec.Bodies[0]; b.Joint.Damping != 0.7 || b.Joint.Armature != 0.2 || math.Abs(b.Inertia.Mass-2*ball) > 1e-9 || b.Name != "a" || r.Spec.Frames[0].Name != "a_site" {
+	if b := r.Spec.Bodies[0]; b.Joint.Damping != 0.7 || b.Joint.Armature != 0.2 || math.Abs(b.Inertia.Mass-2*ball) > 1e-9 || b.Name != "a" ||
+		r.Spec.Frames[0].Name != "a_site" {
 		t.Errorf("%+v, site %s", b, r.Spec.Frames[0].Name)
 	}
 	if r = load(`<default><joint damping="0.7"/><default class="k"><joint damping="3"/></default></default><worldbody><body childclass="k"><joint class="main"/><geom size="1"/></body></worldbody>`); r.Spec.Bodies[0].Joint.Damping != 0.7 {
@@ -316,17 +324,20 @@ func TestMJCFDefaultsAndConstraints(t *testing.T) {
 		t.Errorf("option: %v, %v", r.Spec.Gravity, r.Ignored)
 	}
 	const two = `<worldbody><body name="a"><joint name="ja"/><geom size=".1"/></body><body pos="1 0 0"><joint name="jb"/><geom size=".1"/></body></worldbody>`
-	if r = load(two + `<equality><joint joint1="ja" joint2="jb" polycoef="0.3"/></equality>`); len(r.Spec.Couplings[0].Terms) != 2 || r.Spec.Couplings[0].Terms[1].Factor != -1 || r.Spec.Couplings[0].Offset != 0.3 {
+	if r = load(two + `<equality><joint joint1="ja" joint2="jb" polycoef="0.3"/></equality>`); len(r.Spec.Couplings[0].Terms) != 2 ||
+		r.Spec.Couplings[0].Terms[1].Factor != -1 || r.Spec.Couplings[0].Offset != 0.3 {
 		t.Errorf("polycoef: %+v", r.Spec.Couplings)
 	}
 	// without body2 it is the world, not the body without a name
-	if r = load(two + `<equality><connect body1="a" anchor=".5 0 0"/></equality>`); r.Spec.Frames[1].Body != "" || r.Spec.Frames[1].Pose.P.X != 0.5 {
+	if r = load(two + `<equality><connect body1="a" anchor=".5 0 0"/></equality>`); r.Spec.Frames[1].Body != "" ||
+		r.Spec.Frames[1].Pose.P.X != 0.5 {
 		t.Errorf("connect: %+v", r.Spec.Frames)
 	}
 	if r = load(`<default><equality active="false"/></default>` + two + `<equality><weld body1="a"/></equality>`); len(r.Spec.Cuts) != 0 {
 		t.Errorf("not active: %+v", r.Spec.Cuts)
 	}
-	if r = load(two + `<equality><weld body1="a" relpose="0.3 0.1 0 0 0 0 2"/></equality>`); r.Spec.Frames[0].Pose.P != (r3.Vec{X: 0.3, Y: 0.1}) || r.Spec.Frames[0].Pose.R.Kmag != 1 || r.Spec.Frames[1].Body != "" {
+	if r = load(two + `<equality><weld body1="a" relpose="0.3 0.1 0 0 0 0 2"/></equality>`); r.Spec.Frames[0].Pose.P != (r3.Vec{X: 0.3,
+		Y: 0.1}) || r.Spec.Frames[0].Pose.R.Kmag != 1 || r.Spec.Frames[1].Body != "" {
 		t.Errorf("relpose: %+v", r.Spec.Frames)
 	}
 }
@@ -334,18 +345,25 @@ func TestMJCFDefaultsAndConstraints(t *testing.T) {
 // What has an effect that is not known here is refused, wherever it stands.
 func TestRefusedParts(t *testing.T) {
 	for text, want := range map[string]string{
-		`<mujoco><default><include file="x.xml"/></default><worldbody/></mujoco>`:                                                "files that include others",
-		`<mujoco><default class="foo"/><worldbody/></mujoco>`:                                                                    `class="foo"`,
-		`<mujoco><default><default class="k"/><default class="k"/></default><worldbody/></mujoco>`:                               "a name of its own",
-		`<mujoco><compiler eulerseq="xy"/><worldbody/></mujoco>`:                                                                 "want three of",
-		`<mujoco><worldbody><body><joint/><geom size="1"/><body><geom type="mesh" mesh="m"/></body></body></worldbody></mujoco>`: "shape from a mesh is not known",
-		`<mujoco><worldbody><body><joint/><geom type="box" mesh="m"/></body></worldbody></mujoco>`:                               "shape from a mesh is not known",
-		`<mujoco><worldbody><body><joint/><geom size="1" shellinertia="true"/></body></worldbody></mujoco>`:                      "shell",
-		`<mujoco><worldbody><body axisangle="0 0 0 1"><joint/><geom size="1"/></body></worldbody></mujoco>`:                      "direction of length 0",
-		`<mujoco><worldbody><body xyaxes="1 0 0 2 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>`:                     "direction of length 0",
-		`<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/><link name="a"/></robot>`:                       "run xacro",
-		`<robot name="x"><link name="a"/><link name="b"/></robot>`:                                                               "links without a parent: a, b",
-		`<robot name="x"><link name="a"/><link name="a"/></robot>`:                                                               "no other link has",
+		`<mujoco><default><include file="x.xml"/></default><worldbody/></mujoco>`: "files that " +
+			"include others",
+		`<mujoco><default class="foo"/><worldbody/></mujoco>`: `class="foo"`,
+		`<mujoco><default><default class="k"/><default class="k"/></default><worldbody/></mujoco>`: "a name of " +
+			"its own",
+		`<mujoco><compiler eulerseq="xy"/><worldbody/></mujoco>`: "want three of",
+		`<mujoco><worldbody><body><joint/><geom size="1"/><body><geom type="mesh" mesh="m"/></body></body></worldbody></mujoco>`: "shape from " +
+			"a mesh is not known",
+		`<mujoco><worldbody><body><joint/><geom type="box" mesh="m"/></body></worldbody></mujoco>`: "shape from " +
+			"a mesh is not known",
+		`<mujoco><worldbody><body><joint/><geom size="1" shellinertia="true"/></body></worldbody></mujoco>`: "shell",
+		`<mujoco><worldbody><body axisangle="0 0 0 1"><joint/><geom size="1"/></body></worldbody></mujoco>`: "direction " +
+			"of length 0",
+		`<mujoco><worldbody><body xyaxes="1 0 0 2 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>`: "direction " +
+			"of length 0",
+		`<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/><link name="a"/></robot>`: "run xacro",
+		`<robot name="x"><link name="a"/><link name="b"/></robot>`:                                         "links without a parent: a, b",
+		`<robot name="x"><link name="a"/><link name="a"/></robot>`: "no other " +
+			"link has",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -382,8 +400,10 @@ func TestDeclarations(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"<?xml version=\"0.0\"\n?>\n<robot>\n<link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"bent\"><parent link=\"a\"/><child link=\"b\"/></joint></robot>": "line 4",
-		"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><robot name=\"Gr\xfcn\"><link name=\"a\"/></robot>":                                                               "UTF-8",
+		"<?xml version=\"0.0\"\n?>\n<robot>\n<link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"bent\"><parent link=\"a\"/><child " +
+			"link=\"b\"/></joint></robot>": "line 4",
+		"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><robot name=\"Gr\xfcn\"><link " +
+			"name=\"a\"/></robot>": "UTF-8",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -102,7 +102,8 @@ func (r *reader) urdf(root *element) {
 			continue
 		}
 		follower := body[e.text("name")]
-		c := multibody.Coupling{Name: r.unique(clean(e.text("name"))+"_mimic", "coupling"), Offset: r.number(m, "offset", 0), Terms: []multibody.Term{{Joint: follower, Factor: 1}}}
+		c := multibody.Coupling{Name: r.unique(clean(e.text("name"))+"_mimic", "coupling"), Offset: r.number(m, "offset", 0),
+			Terms: []multibody.Term{{Joint: follower, Factor: 1}}}
 		if k := r.number(m, "multiplier", 1); k != 0 && !fixed[m.text("joint")] {
 			c.Terms = append(c.Terms, multibody.Term{Joint: leader, Factor: -k})
 		}

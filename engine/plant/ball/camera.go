@@ -29,7 +29,8 @@ type Camera struct {
 
 // OnSurface are five markers on a sphere, no two pairs of them equally far apart.
 func OnSurface(radius float64) (at [][3]float64) {
-	for _, d := range []r3.Vec{{X: 1, Y: 0.1, Z: 0.2}, {X: -0.3, Y: 1, Z: -0.2}, {X: -0.8, Y: -0.7, Z: 0.3}, {X: 0.2, Y: -0.4, Z: 1}, {X: 0.4, Y: 0.2, Z: -1}} {
+	for _, d := range []r3.Vec{{X: 1, Y: 0.1, Z: 0.2}, {X: -0.3, Y: 1, Z: -0.2}, {X: -0.8, Y: -0.7, Z: 0.3}, {X: 0.2, Y: -0.4, Z: 1},
+		{X: 0.4, Y: 0.2, Z: -1}} {
 		u := r3.Scale(radius/r3.Norm(d), d)
 		at = append(at, [3]float64{u.X, u.Y, u.Z})
 	}
@@ -43,7 +44,8 @@ func (c *Camera) Check(radius float64) []engine.Problem {
 	for k, a := range c.Markers {
 		body[k] = vec(a)
 		if d := r3.Norm(body[k]); !(d <= 2*radius) {
-			errs = append(errs, engine.Problemf(fmt.Sprintf("markers[%d]", k), "%.4g m from the centre of a ball of radius %.4g m, want at most twice that: lengths are metres", d, radius))
+			errs = append(errs, engine.Problemf(fmt.Sprintf("markers[%d]", k), "%.4g m from the centre of a ball of radius %.4g m, want at most "+
+				"twice that: lengths are metres", d, radius))
 		}
 	}
 	if n := len(body); n < 3 || n > MaxMarkers {

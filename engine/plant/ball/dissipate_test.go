@@ -76,7 +76,8 @@ func TestIce(t *testing.T) {
 // direction of friction follows it within 0.1 µs. The step of 5 ms takes as many parts as that asks for, and none gives energy.
 func TestHardlySlipping(t *testing.T) {
 	m := model(t, Params{
-		Radius: 0.010687807731288312, Mass: 0.4011152897920071, InertiaAbout: AboutCenter, Gravity: 9.81, Tilt: [2]float64{0.03778687476278719, 0},
+		Radius: 0.010687807731288312, Mass: 0.4011152897920071, InertiaAbout: AboutCenter, Gravity: 9.81,
+		Tilt:     [2]float64{0.03778687476278719, 0},
 		Inertia:  [3]float64{1.1874240913885048e-05, 5.9952159185784245e-06, 1.0781529072686422e-05},
 		Products: [3]float64{4.5583931190326204e-15, 2.1860677735956785e-15, 0},
 		Center:   [3]float64{-0.00011157028972148232, -0.0025613425807182342, -0.000349904695037674},

@@ -24,6 +24,7 @@ func Example() {
 		m.Step(1e-3, &s)
 	}
 	a := m.Accel(&s)
-	fmt.Printf("ω = %.3f rad/s, %.0f %% of the energy lost, N = %.3f N\n", s.W.X, 100*(begin-m.Energy(&s))/(begin+0.054*9.81*0.0109), a.Force.Z)
+	fmt.Printf("ω = %.3f rad/s, %.0f %% of the energy lost, N = %.3f N\n", s.W.X, 100*(begin-m.Energy(&s))/(begin+0.054*9.81*0.0109),
+		a.Force.Z)
 	// Output: ω = -3.204 rad/s, 82 % of the energy lost, N = 0.536 N
 }

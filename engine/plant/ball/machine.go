@@ -131,8 +131,10 @@ func (p *Machine) Layout() engine.Layout {
 	l := p.ball.Layout()
 	l.States = append(l.States, engine.Signal{Name: "time", Unit: "s"})
 	l.NA++
-	l.Outputs = append(l.Outputs, engine.Signal{Name: "z", Unit: "m"}, engine.Signal{Name: "wx", Unit: "rad/s"}, engine.Signal{Name: "wy", Unit: "rad/s"}, engine.Signal{Name: "wz", Unit: "rad/s"},
-		engine.Signal{Name: "trial"}, engine.Signal{Name: "seen.x", Unit: "m"}, engine.Signal{Name: "seen.y", Unit: "m"}, engine.Signal{Name: "seen.z", Unit: "m"},
+	l.Outputs = append(l.Outputs, engine.Signal{Name: "z", Unit: "m"}, engine.Signal{Name: "wx", Unit: "rad/s"},
+		engine.Signal{Name: "wy", Unit: "rad/s"}, engine.Signal{Name: "wz", Unit: "rad/s"},
+		engine.Signal{Name: "trial"}, engine.Signal{Name: "seen.x", Unit: "m"}, engine.Signal{Name: "seen.y", Unit: "m"},
+		engine.Signal{Name: "seen.z", Unit: "m"},
 		engine.Signal{Name: "seen.qw"}, engine.Signal{Name: "seen.qx"}, engine.Signal{Name: "seen.qy"}, engine.Signal{Name: "seen.qz"},
 		engine.Signal{Name: "seen.error", Unit: "m"}, engine.Signal{Name: "seen.missing"})
 	for k := range p.lens.body {

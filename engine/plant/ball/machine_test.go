@@ -89,7 +89,8 @@ func sq(x float64) float64 { return x * x }
 // turned is q·b·q* by its matrix.
 func turned(q []float64, b [3]float64) (p [3]float64) {
 	w, x, y, z := q[0], q[1], q[2], q[3]
-	for i, row := range [3][3]float64{{1 - 2*(y*y+z*z), 2 * (x*y - w*z), 2 * (x*z + w*y)}, {2 * (x*y + w*z), 1 - 2*(x*x+z*z), 2 * (y*z - w*x)}, {2 * (x*z - w*y), 2 * (y*z + w*x), 1 - 2*(x*x+y*y)}} {
+	for i, row := range [3][3]float64{{1 - 2*(y*y+z*z), 2 * (x*y - w*z), 2 * (x*z + w*y)},
+		{2 * (x*y + w*z), 1 - 2*(x*x+z*z), 2 * (y*z - w*x)}, {2 * (x*z - w*y), 2 * (y*z + w*x), 1 - 2*(x*x+y*y)}} {
 		p[i] = row[0]*b[0] + row[1]*b[1] + row[2]*b[2]
 	}
 	return p

@@ -115,7 +115,8 @@ func TestForceRatio(t *testing.T) {
 // anyBall draws a body: eight point masses inside the sphere, with friction of every kind or none.
 func anyBall(r *rapid.T) Params {
 	num := func(name string, lo, hi float64) float64 { return rapid.Float64Range(lo, hi).Draw(r, name) }
-	p := Params{Radius: num("radius", 0.01, 0.3), InertiaAbout: AboutCenter, Gravity: 9.81, Tilt: [2]float64{num("tilt x", -0.3, 0.3), num("tilt y", -0.3, 0.3)}}
+	p := Params{Radius: num("radius", 0.01, 0.3), InertiaAbout: AboutCenter, Gravity: 9.81,
+		Tilt: [2]float64{num("tilt x", -0.3, 0.3), num("tilt y", -0.3, 0.3)}}
 	var first r3.Vec
 	var i sym
 	for range 8 {
@@ -130,7 +131,8 @@ func anyBall(r *rapid.T) Params {
 	p.Center = [3]float64{c.X, c.Y, c.Z}
 	unit := p.Mass * p.Radius * p.Radius
 	draw := func(name string) Friction {
-		return Friction{num(name+" linear", 0, unit), num(name+" quadratic", 0, unit), num(name+" moment", 0, 10*unit), num(name+" arm", 0, 0.05*p.Radius)}
+		return Friction{num(name+" linear", 0, unit), num(name+" quadratic", 0, unit), num(name+" moment", 0, 10*unit),
+			num(name+" arm", 0, 0.05*p.Radius)}
 	}
 	p.Roll, p.Spin = draw("roll"), draw("spin")
 	return p
@@ -159,7 +161,8 @@ func TestEnergyBalance(t *testing.T) {
 			f := s.Frame()
 			wn := r3.Dot(s.W, f.C)
 			ux, uy := m.contact(&f, &s)
-			if a.Force.Z <= 0 || math.Abs(wn) < 0.05 || r3.Norm(axpy(-wn, f.C, s.W)) < 0.05 || p.Slips && (!s.Mode.Slip || math.Hypot(ux, uy) < 0.02) {
+			if a.Force.Z <= 0 || math.Abs(wn) < 0.05 || r3.Norm(axpy(-wn, f.C, s.W)) < 0.05 || p.Slips &&
+				(!s.Mode.Slip || math.Hypot(ux, uy) < 0.02) {
 				r.Skip("lifts off, or friction turns within the difference")
 			}
 			if energy[k], power[k] = m.Energy(&s), m.Power(&s, &a); power[k] > 0 {

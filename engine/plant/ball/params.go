@@ -111,7 +111,8 @@ func (p *Params) Check() []engine.Problem {
 		number(f.path+".moment", f.Moment, "N·m", 0, inf)
 		number(f.path+".arm", f.Arm, "m", 0, inf)
 		if f.Arm >= p.Radius && p.Radius > 0 {
-			add(f.path+".arm", "%g m is not less than the radius, %g m: this is a length, moment over normal force, not a pure coefficient", f.Arm, p.Radius)
+			add(f.path+".arm", "%g m is not less than the radius, %g m: this is a length, moment over normal force, not a pure coefficient", f.Arm,
+				p.Radius)
 		}
 	}
 	number("slide", p.Slide, "", 0, inf)
@@ -145,19 +146,23 @@ func (p *Params) checkBody(number func(path string, v float64, unit string, lo, 
 	}
 	about := p.inertiaAboutCom()
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(3, []float64{about.xx, about.xy, about.xz, about.xy, about.yy, about.yz, about.xz, about.yz, about.zz}), false) {
+	if !e.Factorize(mat.NewSymDense(3, []float64{about.xx, about.xy, about.xz, about.xy, about.yy, about.yz, about.xz, about.yz, about.zz}),
+		false) {
 		add("inertia", "its principal moments cannot be found: want a symmetric tensor of ordinary size")
 		return
 	}
 	v := e.Values(nil)
 	switch {
 	case v[0] <= 0:
-		add("inertia", "about the centre of mass a principal moment is %.4g kg·m², want > 0: the inertia (about the %s) is too small for a mass of %.4g kg at %.4g m", v[0], p.InertiaAbout, p.Mass, r3.Norm(c))
+		add("inertia", "about the centre of mass a principal moment is %.4g kg·m², want > 0: the inertia (about the %s) is too small for a "+
+			"mass of %.4g kg at %.4g m", v[0], p.InertiaAbout, p.Mass, r3.Norm(c))
 	case v[2] > (v[0]+v[1])*(1+1e-9):
-		add("inertia", "principal moments %.4g, %.4g and %.4g kg·m² about the centre of mass: of no body is the largest above the sum of the others", v[0], v[1], v[2])
+		add("inertia", "principal moments %.4g, %.4g and %.4g kg·m² about the centre of mass: of no body is the largest above the sum of "+
+			"the others", v[0], v[1], v[2])
 	}
 	if most, trace := 2*p.Mass*p.Radius*p.Radius, v[0]+v[1]+v[2]+2*p.Mass*r3.Norm2(c); trace > most*(1+1e-9) {
-		add("inertia", "the moments about the centre add up to %.4g kg·m², more than %.4g kg·m² of a thin shell with all its mass at the radius: units are kg·m² and m", trace, most)
+		add("inertia", "the moments about the centre add up to %.4g kg·m², more than %.4g kg·m² of a thin shell with all its mass at the "+
+			"radius: units are kg·m² and m", trace, most)
 	}
 }
 

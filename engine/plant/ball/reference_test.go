@@ -59,8 +59,9 @@ func quaternion(rotvec r3.Vec) quat.Number {
 // otherBall has everything that the paper's body has not.
 func otherBall() Params {
 	return Params{
-		Radius: 0.05, Mass: 0.3, Inertia: [3]float64{3.0e-4, 3.6e-4, 4.1e-4}, Products: [3]float64{2e-5, -1.5e-5, 3e-5}, InertiaAbout: AboutCenter,
-		Center: [3]float64{0.004, -0.006, 0.005}, Gravity: 9.81, Tilt: [2]float64{0.03, -0.02},
+		Radius: 0.05, Mass: 0.3, Inertia: [3]float64{3.0e-4, 3.6e-4, 4.1e-4}, Products: [3]float64{2e-5, -1.5e-5, 3e-5},
+		InertiaAbout: AboutCenter,
+		Center:       [3]float64{0.004, -0.006, 0.005}, Gravity: 9.81, Tilt: [2]float64{0.03, -0.02},
 	}
 }
 

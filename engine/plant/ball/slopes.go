@@ -22,8 +22,8 @@ type Slopes struct {
 	Roll, Spin, Quadratic r3.Vec    // by the linear coefficients (1/(kg·m²·s)…: rad/s² per N·m·s), and the quadratic one against rolling
 }
 
-// Slopes differentiates the equations of a ball that rolls, turning at w with acceleration dw, by orientation, ω and coefficients. Friction of
-// Coulomb's type is left out: it has none at rest, and an estimator that knows it gives the rest.
+// Slopes differentiates the equations of a ball that rolls, turning at w with acceleration dw, by orientation, ω and coefficients. Friction
+// of Coulomb's type is left out: it has none at rest, and an estimator that knows it gives the rest.
 func (m *Model) Slopes(f *Frame, w, dw r3.Vec) (s Slopes) {
 	g, c := f.C, m.c
 	rho := axpy(m.radius, g, c)

@@ -53,7 +53,8 @@ func TestSlopes(t *testing.T) {
 			}
 			check("rolling friction", s.Roll, with(func(r, _ *Friction) { r.Linear += h }), with(func(r, _ *Friction) { r.Linear -= h }), h)
 			check("spinning friction", s.Spin, with(func(_, s *Friction) { s.Linear += h }), with(func(_, s *Friction) { s.Linear -= h }), h)
-			check("quadratic friction", s.Quadratic, with(func(r, _ *Friction) { r.Quadratic += h }), with(func(r, _ *Friction) { r.Quadratic -= h }), h)
+			check("quadratic friction", s.Quadratic, with(func(r, _ *Friction) { r.Quadratic += h }),
+				with(func(r, _ *Friction) { r.Quadratic -= h }), h)
 		}
 	}
 }

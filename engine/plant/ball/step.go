@@ -164,7 +164,8 @@ func (m *Model) trial(s *State, h float64, k0 *vector, to *State, end *vector, a
 	}
 	*to = *s
 	to.Q = quat.Mul(s.Q, exp(v.at(iTheta)))
-	to.Q = quat.Scale(1.5-0.5*(to.Q.Real*to.Q.Real+to.Q.Imag*to.Q.Imag+to.Q.Jmag*to.Q.Jmag+to.Q.Kmag*to.Q.Kmag), to.Q) // length 1 but for rounding
+	// length 1 but for rounding
+	to.Q = quat.Scale(1.5-0.5*(to.Q.Real*to.Q.Real+to.Q.Imag*to.Q.Imag+to.Q.Jmag*to.Q.Jmag+to.Q.Kmag*to.Q.Kmag), to.Q)
 	to.W, to.X, to.Y = v.at(iOmega), v[iCentre], v[iCentre+1]
 	to.VX, to.VY = v[iSpeed], v[iSpeed+1]
 	m.Constrain(to)

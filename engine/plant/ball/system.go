@@ -75,7 +75,8 @@ func (System) Layout() engine.Layout {
 		NQ: 6, NV: 5, NA: 3,
 		States: []engine.Signal{
 			{Name: "qw"}, {Name: "qx"}, {Name: "qy"}, {Name: "qz"}, {Name: "x", Unit: "m"}, {Name: "y", Unit: "m"},
-			{Name: "wx", Unit: "rad/s"}, {Name: "wy", Unit: "rad/s"}, {Name: "wz", Unit: "rad/s"}, {Name: "vx", Unit: "m/s"}, {Name: "vy", Unit: "m/s"},
+			{Name: "wx", Unit: "rad/s"}, {Name: "wy", Unit: "rad/s"}, {Name: "wz", Unit: "rad/s"}, {Name: "vx", Unit: "m/s"},
+			{Name: "vy", Unit: "m/s"},
 			{Name: "slips"}, {Name: "roll_held"}, {Name: "spin_held"},
 		},
 		Outputs: []engine.Signal{

@@ -100,7 +100,8 @@ func BenchmarkBeside(b *testing.B) {
 			for _, f := range []struct {
 				name string
 				v    float64
-			}{{"mean", meanOf(took)}, {"p50", quantileOf(took, 0.5)}, {"p99", quantileOf(took, 0.99)}, {"p99.9", quantileOf(took, 0.999)}, {"max", took[len(took)-1]}} {
+			}{{"mean", meanOf(took)}, {"p50", quantileOf(took, 0.5)}, {"p99", quantileOf(took, 0.99)}, {"p99.9", quantileOf(took, 0.999)},
+				{"max", took[len(took)-1]}} {
 				b.ReportMetric(1e6*f.v, f.name+"-µs/tick")
 			}
 			b.ReportMetric(float64(m.Counts.Unverified)/float64(m.Counts.Sub), "unverified")
@@ -110,6 +111,7 @@ func BenchmarkBeside(b *testing.B) {
 }
 
 func describeCost(took []float64, b *Beside) string {
-	return fmt.Sprintf("mean %5.1f  p50 %5.1f  p99 %5.1f  p99.9 %5.1f  max %5.1f µs a tick of 50 sub-steps, unverified %.2g", 1e6*meanOf(took), 1e6*quantileOf(took, 0.5),
+	return fmt.Sprintf("mean %5.1f  p50 %5.1f  p99 %5.1f  p99.9 %5.1f  max %5.1f µs a tick of 50 sub-steps, unverified %.2g",
+		1e6*meanOf(took), 1e6*quantileOf(took, 0.5),
 		1e6*quantileOf(took, 0.99), 1e6*quantileOf(took, 0.999), 1e6*took[len(took)-1], float64(b.Counts.Unverified)/float64(b.Counts.Sub))
 }

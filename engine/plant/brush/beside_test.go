@@ -42,7 +42,8 @@ func TestBrushBesideAMotorIsTheBrushInIt(t *testing.T) {
 	got := turned(t, b, 3000, 2, 50, 400)
 	force, torque, loss, tilt, _ := held(t, bench(), 3000, 0.4)
 	t.Logf("beside %+v; in a motor %.4g N, %.4g N·m, loss %.3g, tilt %.3g; %+v", got, force, 2*torque, loss, tilt, b.Counts)
-	if math.Abs(got.Force/force-1) > 0.01 || math.Abs(got.Torque/(2*torque)-1) > 0.02 || math.Abs(got.Loss-loss) > 0.08 || math.Abs(got.Tilt-tilt) > 1e-3 {
+	if math.Abs(got.Force/force-1) > 0.01 || math.Abs(got.Torque/(2*torque)-1) > 0.02 || math.Abs(got.Loss-loss) > 0.08 ||
+		math.Abs(got.Tilt-tilt) > 1e-3 {
 		t.Errorf("beside %+v; in a motor %g N, %g N·m, loss %g, tilt %g", got, force, 2*torque, loss, tilt)
 	}
 	if c := b.Counts; c.Sub != 600*50 || c.AveragedCalls != 0 || c.Restarts != 0 || float64(c.Unverified) > 1e-3*float64(c.Sub) {
@@ -62,10 +63,12 @@ func TestAveragedBeside(t *testing.T) {
 	got := turned(t, b, 3000, 2, 0, 100)
 	t.Logf("averaged %+v, full %+v", got, full)
 	fit := b.mean.At(3000 * math.Pi / 30 * 0.011)
-	if want := 2 * 0.011 * 0.2 * p.MeanForce() * fit.Rise; math.Abs(got.Torque/want-1) > 1e-9 || math.Abs(got.Force/p.MeanForce()-1) > 1e-12 || got.Loss != fit.Loss && math.Abs(got.Loss/fit.Loss-1) > 1e-12 {
+	if want := 2 * 0.011 * 0.2 * p.MeanForce() * fit.Rise; math.Abs(got.Torque/want-1) > 1e-9 ||
+		math.Abs(got.Force/p.MeanForce()-1) > 1e-12 || got.Loss != fit.Loss && math.Abs(got.Loss/fit.Loss-1) > 1e-12 {
 		t.Errorf("averaged %+v, want torque %g", got, want)
 	}
-	if math.Abs(got.Torque/full.Torque-1) > 0.05 || math.Abs(got.Force/full.Force-1) > 0.02 || math.Abs(got.Loss-full.Loss) > 0.12 || math.Abs(got.Drop/full.Drop-1) > 0.5 {
+	if math.Abs(got.Torque/full.Torque-1) > 0.05 || math.Abs(got.Force/full.Force-1) > 0.02 || math.Abs(got.Loss-full.Loss) > 0.12 ||
+		math.Abs(got.Drop/full.Drop-1) > 0.5 {
 		t.Errorf("averaged %+v, full %+v", got, full)
 	}
 	if b.Counts.Sub != 0 || b.Counts.AveragedCalls != 300 {
@@ -159,14 +162,16 @@ func TestBesideRefusesAndRepeats(t *testing.T) {
 	b := beside(t, DefaultParams())
 	out := BesideOut{Force: 7}
 	q := b.q
-	for _, x := range [][4]float64{{math.NaN(), 0, 0, 0}, {1e-3, math.Inf(1), 0, 0}, {1e-3, 0, math.NaN(), 0}, {1e-3, 0, 0, math.Inf(-1)}, {0, 0, 0, 0}} {
+	for _, x := range [][4]float64{{math.NaN(), 0, 0, 0}, {1e-3, math.Inf(1), 0, 0}, {1e-3, 0, math.NaN(), 0}, {1e-3, 0, 0, math.Inf(-1)},
+		{0, 0, 0, 0}} {
 		if st := b.Step(x[0], x[1], x[2], x[3], 50, &out); st != engine.NonFinite || out.Force != 7 || b.q != q {
 			t.Errorf("%v: %v, %+v", x, st, out)
 		}
 	}
 	// a brush that has gone to nowhere starts anew
 	b.q[3] = math.NaN()
-	if st := b.Step(1e-3, 0.1, 100, 1, 50, &out); st != engine.Limited || b.Counts.Restarts != 1 || math.IsNaN(out.Tilt+out.Force+out.Torque+out.Drop) {
+	if st := b.Step(1e-3, 0.1, 100, 1, 50, &out); st != engine.Limited || b.Counts.Restarts != 1 ||
+		math.IsNaN(out.Tilt+out.Force+out.Torque+out.Drop) {
 		t.Errorf("%v, %+v, %+v", st, b.Counts, out)
 	}
 	// any speed: bounded work, finite figures

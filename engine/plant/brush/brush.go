@@ -194,7 +194,8 @@ func (b *Brush) links() {
 	g := &b.p.Segment
 	ka := g.AxialStiffness * g.Factor * b.p.StiffnessFactor(b.temperature) * b.p.factor(ofStiffness, b.temperature, b.density)
 	ks := ka * g.ShearRatio
-	b.kU, b.kS, b.cU, b.cS = [segments][segments]float64{}, [segments][segments]float64{}, [segments][segments]float64{}, [segments][segments]float64{}
+	b.kU, b.kS, b.cU, b.cS = [segments][segments]float64{}, [segments][segments]float64{}, [segments][segments]float64{},
+		[segments][segments]float64{}
 	path := b.path()
 	fill := func(m *[segments][segments]float64, own, neighbour float64) {
 		for i := range segments {

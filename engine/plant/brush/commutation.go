@@ -56,8 +56,10 @@ func NewCommutation(radius, width, slot float64, bars int, lc, rc, varc float64)
 	m := &Commutation{Lc: lc, Rc: rc, Varc: varc, Crowd: 1, pitch: 2 * math.Pi / float64(bars), halfFace: width / 2 / radius,
 		slot: slot / radius}
 	m.hi, m.lastSlot = m.halfFace-m.slot/2, -1
-	if sum := radius + width + slot + lc + rc + varc; bars < 1 || !(radius > 0 && width > 0 && slot >= 0 && lc > 0 && rc >= 0 && varc > 0) || math.IsInf(sum, 0) {
-		return nil, fmt.Errorf("commutation: radius %g m, width %g m, slot %g m, %d bars, coil %g H %g ohm, arc %g V: want positive finite numbers", radius, width, slot, bars, lc, rc, varc)
+	if sum := radius + width + slot + lc + rc + varc; bars < 1 || !(radius > 0 && width > 0 && slot >= 0 && lc > 0 && rc >= 0 && varc > 0) ||
+		math.IsInf(sum, 0) {
+		return nil, fmt.Errorf("commutation: radius %g m, width %g m, slot %g m, %d bars, coil %g H %g ohm, arc %g V: want positive finite "+
+			"numbers", radius, width, slot, bars, lc, rc, varc)
 	}
 	if n := 2*m.hi/m.pitch + 1; n > maxCoils {
 		return nil, fmt.Errorf("commutation: a brush of %g m shorts up to %.0f coils, want at most %d", width, n, maxCoils)

@@ -10,7 +10,8 @@ import (
 func (b *Brush) Coordinates() []engine.Signal {
 	return []engine.Signal{
 		{Name: "x", Unit: "m"}, {Name: "y", Unit: "m"}, {Name: "phi", Unit: "rad"},
-		{Name: "u1", Unit: "m"}, {Name: "s1", Unit: "m"}, {Name: "u2", Unit: "m"}, {Name: "s2", Unit: "m"}, {Name: "u3", Unit: "m"}, {Name: "s3", Unit: "m"},
+		{Name: "u1", Unit: "m"}, {Name: "s1", Unit: "m"}, {Name: "u2", Unit: "m"}, {Name: "s2", Unit: "m"}, {Name: "u3", Unit: "m"},
+		{Name: "s3", Unit: "m"},
 		{Name: "phi_h", Unit: "rad"}, {Name: "phi_s", Unit: "rad"},
 	}
 }

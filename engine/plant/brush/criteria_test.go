@@ -78,7 +78,8 @@ func within(t *testing.T, what string, v, lo, hi float64) {
 func newAndWorn(t *testing.T, from, n int, opt RunOptions) {
 	a, newStats := seeds(t, from, n, opt, length(0.032))
 	b, wornStats := seeds(t, from, n, opt, length(0.012))
-	for _, f := range []string{"mean_rate", "max_rate", "tilt_band", "tilt_low", "tilt_high", "face_force", "friction_torque", "torque", "loss", "interruptions", "face_penetration", "holder_penetration", "closed"} {
+	for _, f := range []string{"mean_rate", "max_rate", "tilt_band", "tilt_low", "tilt_high", "face_force", "friction_torque", "torque",
+		"loss", "interruptions", "face_penetration", "holder_penetration", "closed"} {
 		t.Logf("%-18s 32 mm %11.4g (%.2g)   12 mm %11.4g (%.2g)", f, a[f].mean, a[f].sd, b[f].mean, b[f].sd)
 	}
 	within(t, "32 mm: mean |dphi/dt| (rad/s)", a["mean_rate"].mean, 1.2, 2.4)
@@ -126,7 +127,8 @@ func halfStep(t *testing.T, from, n int, time, h, bar float64, lengths ...float6
 		half, _ := seeds(t, from, n, opt, length(l))
 		change := half["mean_rate"].mean/full["mean_rate"].mean - 1
 		t.Logf("%g mm: max |dphi/dt| changes by %.1f %%, loss from %.3f to %.3f, interruptions from %.3g to %.3g per second", l*1e3,
-			100*(half["max_rate"].mean/full["max_rate"].mean-1), full["loss"].mean, half["loss"].mean, full["interruptions"].mean, half["interruptions"].mean)
+			100*(half["max_rate"].mean/full["max_rate"].mean-1), full["loss"].mean, half["loss"].mean, full["interruptions"].mean,
+			half["interruptions"].mean)
 		within(t, "relative change of mean |dphi/dt|", change, -bar, bar)
 	}
 }

@@ -14,7 +14,8 @@ func TestSoakEnginesAgreeOnTheSmoothCommutator(t *testing.T) {
 		opts[name] = o
 	}
 	for _, l := range []float64{0.032, 0.012} {
-		crossCheck(t, l, true, 40, 0.1, 0.3, opts, map[string]float64{"20 µs": 0.1, "20 µs, end of step": 0.15, "2 µs": 0.1, "2 µs, end of step": 0.1})
+		crossCheck(t, l, true, 40, 0.1, 0.3, opts, map[string]float64{"20 µs": 0.1, "20 µs, end of step": 0.15, "2 µs": 0.1,
+			"2 µs, end of step": 0.1})
 	}
 }
 

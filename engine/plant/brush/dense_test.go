@@ -76,7 +76,8 @@ func TestBarsDoNotCutIntoTheFace(t *testing.T) {
 
 func TestUnresolvedSpeedsAreRefused(t *testing.T) {
 	b := build(t, false, func(p *Params) { p.Commutator.Speed *= 10 })
-	if _, err := b.Run(t.Context(), RunOptions{}); err == nil || !strings.Contains(err.Error(), "commutator.correlation") || !strings.Contains(err.Error(), "step of 2.89e-06 s") {
+	if _, err := b.Run(t.Context(), RunOptions{}); err == nil || !strings.Contains(err.Error(), "commutator.correlation") ||
+		!strings.Contains(err.Error(), "step of 2.89e-06 s") {
 		t.Errorf("30 000 rpm at 20 µs: %v, want a refusal that names the step that would do", err)
 	}
 	if err := b.Resolvable(2e-6); err != nil {

@@ -84,7 +84,8 @@ func TestEveryParameterHasAnEffect(t *testing.T) {
 	for i, f := range d.Table() {
 		switch f.Key {
 		case "motor.voltage", "commutator.slot_depth", "contact.face.nu":
-			continue // the input of a motor; the foot of a wall, which the face never reaches; a face that turns back between compression and expansion
+			// the input of a motor; the foot of a wall, which the face never reaches; a face that turns back between compression and expansion
+			continue
 		}
 		acts := false
 		for n := 0; n < 2*len(runs) && !acts; n++ {

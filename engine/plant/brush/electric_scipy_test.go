@@ -54,14 +54,16 @@ func scipy(t *testing.T, job scipyJob) (r scipyResult) {
 
 // With forces that swing over decades the current agrees with a stiff integrator, and halving the step quarters the error.
 func TestCurrentUnderSwingingForcesAgreesWithSciPy(t *testing.T) {
-	base := circuitCase{R: 1.2, L: 0.6e-3, K: 0.042, V0: 1, Ilin: 0.5, AR: 0.02, BR: 0.01, Rb: 0.014, Varc: 13, Iarc: 0.3, V: 24, W: 200, Rate: 400, T: 0.02, N: 200}
+	base := circuitCase{R: 1.2, L: 0.6e-3, K: 0.042, V0: 1, Ilin: 0.5, AR: 0.02, BR: 0.01, Rb: 0.014, Varc: 13, Iarc: 0.3, V: 24, W: 200,
+		Rate: 400, T: 0.02, N: 200}
 	shallow, deep, series := base, base, base
 	shallow.Depth, deep.Depth = 2, 5 // down to 0.05 N and 1e-4 N, with arcs
 	series.Series, series.R, series.L, series.K, series.V, series.F, series.W, series.Depth = true, 2.5, 0.06, 0.1, 325, 50, 314, 4
 	cases := []circuitCase{shallow, deep, series}
 	ref := scipy(t, scipyJob{Circuit: cases})
 	for n, c := range cases {
-		e := Circuit{R: c.R, L: c.L, K: c.K, Series: c.Series, Drop: Drop{V0: c.V0, Ilin: c.Ilin, AR: c.AR, BR: c.BR, Rb: c.Rb, Varc: c.Varc, Iarc: c.Iarc}}
+		e := Circuit{R: c.R, L: c.L, K: c.K, Series: c.Series,
+			Drop: Drop{V0: c.V0, Ilin: c.Ilin, AR: c.AR, BR: c.BR, Rb: c.Rb, Varc: c.Varc, Iarc: c.Iarc}}
 		want := ref.Circuit[n]
 		run := func(div int) (worst, square, loss, arc float64) {
 			h := c.T / float64(c.N*div)
@@ -90,7 +92,8 @@ func TestCurrentUnderSwingingForcesAgreesWithSciPy(t *testing.T) {
 		}
 		e1, s1, l1, arc := run(5)
 		e2, _, _, _ := run(20)
-		t.Logf("case %d: 20 µs: current off by %.2g of its peak, ∫i² by %.2g, contact loss by %.2g, arcs %.3g J; 5 µs: %.2g", n, e1, s1, l1, arc, e2)
+		t.Logf("case %d: 20 µs: current off by %.2g of its peak, ∫i² by %.2g, contact loss by %.2g, arcs %.3g J; 5 µs: %.2g", n, e1, s1, l1, arc,
+			e2)
 		if e1 > 1e-3 || s1 > 1e-3 || l1 > 1e-3 {
 			t.Errorf("case %d: off by %.3g, %.3g, %.3g, want 1e-3", n, e1, s1, l1)
 		}

@@ -236,7 +236,8 @@ func TestStepsCompose(t *testing.T) {
 			e.Step(1e-3/64, j, u, w, 0, &touch, &o)
 			j, q, arc = o.I, q+o.Charge, arc+o.Arc
 		}
-		if math.Abs(j-one.I) > 1e-10*(1+math.Abs(j)) || math.Abs(q-one.Charge) > 1e-13*(1+math.Abs(i)) || math.Abs(arc-one.Arc) > 1e-10*(1e-3+arc) {
+		if math.Abs(j-one.I) > 1e-10*(1+math.Abs(j)) || math.Abs(q-one.Charge) > 1e-13*(1+math.Abs(i)) ||
+			math.Abs(arc-one.Arc) > 1e-10*(1e-3+arc) {
 			t.Fatalf("case %d: %+v in one step, %g A %g A·s %g J in 64", n, one, j, q, arc)
 		}
 	}
@@ -244,7 +245,8 @@ func TestStepsCompose(t *testing.T) {
 
 func TestCircuitLeavesTheCurrentAloneWhenAskedForNonsense(t *testing.T) {
 	e := motor24()
-	for _, c := range []struct{ h, u, w, f float64 }{{1e-5, math.NaN(), 0, 1}, {1e-5, 1, math.Inf(1), 1}, {1e-5, 1, 0, math.NaN()}, {0, 1, 0, 1}} {
+	for _, c := range []struct{ h, u, w, f float64 }{{1e-5, math.NaN(), 0, 1}, {1e-5, 1, math.Inf(1), 1}, {1e-5, 1, 0, math.NaN()},
+		{0, 1, 0, 1}} {
 		touch := [2]Touch{{Force: c.f}, {Force: 1}}
 		out := Flow{I: 99}
 		if st := e.Step(c.h, 1.5, c.u, c.w, 0, &touch, &out); st != engine.NonFinite || out.I != 1.5 {

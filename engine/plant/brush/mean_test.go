@@ -223,7 +223,8 @@ func TestAveragedDropFollowsTheFullModel(t *testing.T) {
 			}
 			t.Logf("%g rpm, %g V: full %.3g A, %.3f V; averaged %.3g A, %.3f V", rpm, volts, amps[0], drop[0], amps[1], drop[1])
 			if math.Abs(drop[1]/drop[0]-1) > 0.15 || math.Abs(amps[1]/amps[0]-1) > 0.25 {
-				t.Errorf("%g rpm, %g V: full %.3g A, %.3f V; averaged %.3g A, %.3f V: want 25 %% and 15 %%", rpm, volts, amps[0], drop[0], amps[1], drop[1])
+				t.Errorf("%g rpm, %g V: full %.3g A, %.3f V; averaged %.3g A, %.3f V: want 25 %% and 15 %%", rpm, volts, amps[0], drop[0], amps[1],
+					drop[1])
 			}
 		}
 	}

@@ -70,7 +70,8 @@ func (p *Params) measured(bad func(path, format string, a ...any)) {
 		if mean := stat.Mean(s.Y, nil); math.Abs(mean/c.Radius-1) > 0.01 {
 			bad("commutator.profile", "mean radius %.5g m, but commutator.radius is %g m; want them within 1 %%", mean, c.Radius)
 		} else if c.Spacing > s.Correlation/5 {
-			bad("commutator.spacing", "%g m, want at most a fifth of the correlation length of commutator.profile, %.3g m", c.Spacing, s.Correlation/5)
+			bad("commutator.spacing", "%g m, want at most a fifth of the correlation length of commutator.profile, %.3g m", c.Spacing,
+				s.Correlation/5)
 		}
 		if c.SmoothOutline || c.TrueSlots {
 			bad("commutator.profile", "a measured outline is neither smooth nor has it true slots; leave both out")
@@ -78,7 +79,8 @@ func (p *Params) measured(bad func(path, format string, a ...any)) {
 	}
 	if s := p.Face.Profile; s != nil {
 		if from, to := s.X[0], s.X[len(s.X)-1]; from > -half*(1-1e-6) || to < half*(1-1e-6) {
-			bad("face.profile", "reaches from %.4g to %.4g m, want the whole width of the brush, %.4g to %.4g m: x counts from the middle", from, to, -half, half)
+			bad("face.profile", "reaches from %.4g to %.4g m, want the whole width of the brush, %.4g to %.4g m: x counts from the middle", from,
+				to, -half, half)
 		}
 	}
 	now, units := p.causes(p.Material.Temperature, p.Material.CurrentDensity), [len(Causes)]string{"K", "A/m²", "m"}
@@ -104,7 +106,8 @@ func (p *Params) measured(bad func(path, format string, a ...any)) {
 				}
 			}
 			if rising && t.outOfRange(now[j]) {
-				bad(key, "the %s is %g %s, outside the table, which goes from %g to %g %s: add rows, or change the %s", cause, now[j], units[j], t.X[0], t.X[len(t.X)-1], units[j], cause)
+				bad(key, "the %s is %g %s, outside the table, which goes from %g to %g %s: add rows, or change the %s", cause, now[j], units[j],
+					t.X[0], t.X[len(t.X)-1], units[j], cause)
 			}
 		}
 	}

@@ -265,7 +265,8 @@ func TestMeasuredBrushRuns(t *testing.T) {
 		if err := b.Resolvable(h); (err != nil) != c.refused {
 			t.Errorf("a step over %.4g of the length: %v", c.share, err)
 		}
-		if said := strings.Contains(strings.Join(b.Warnings(h), " "), "a seventh of the correlation length of commutator.profile"); said != c.say {
+		if said := strings.Contains(strings.Join(b.Warnings(h), " "), "a seventh of the correlation length of "+
+			"commutator.profile"); said != c.say {
 			t.Errorf("a step over %.4g of the length: %v", c.share, b.Warnings(h))
 		}
 	}

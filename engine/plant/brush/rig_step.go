@@ -57,7 +57,8 @@ func (m *Machine) Step(dt float64, x, u, y []float64) engine.Status {
 		x[plant.Temperature] += (end - x[plant.Temperature]) * -math.Expm1(-dt/(th.Resistance*th.Capacity))
 	}
 	s := m.side[0]
-	y[plant.OutPosition], y[plant.OutVelocity], y[plant.OutCurrent], y[plant.OutFriction] = x[plant.Theta], x[plant.Omega], x[plant.Current], sums.torque/dt
+	y[plant.OutPosition], y[plant.OutVelocity], y[plant.OutCurrent], y[plant.OutFriction] = x[plant.Theta], x[plant.Omega], x[plant.Current],
+		sums.torque/dt
 	y[plant.OutEffort], y[plant.OutApplied] = sums.effort/dt, m.inputs[0]
 	y[plant.OutTemperature], y[OutTilt], y[OutForce] = x[plant.Temperature], x[atBrush+2], s.force
 	if dt > m.s.Window {

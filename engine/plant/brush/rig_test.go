@@ -158,7 +158,8 @@ func TestSwitchToTheAveragedContact(t *testing.T) {
 		}
 		last = flag
 	}
-	t.Logf("up at %.4g, down at %.4g rad/s (limit %.4g); torque %.4g mN·m, jump %.3g at a change, fluctuation %.3g; %+v", up, down, limit, 1e3*torque, 1e3*jump, 1e3*span, m.Counts)
+	t.Logf("up at %.4g, down at %.4g rad/s (limit %.4g); torque %.4g mN·m, jump %.3g at a change, fluctuation %.3g; %+v", up, down, limit,
+		1e3*torque, 1e3*jump, 1e3*span, m.Counts)
 	if m.Counts.Switches != 2 || up < limit || up > 1.01*limit || down > 0.9*limit || down < 0.88*limit {
 		t.Errorf("%d changes, up at %g, down at %g rad/s; limit %g", m.Counts.Switches, up, down, limit)
 	}
@@ -273,7 +274,8 @@ func TestMachineInARig(t *testing.T) {
 	spec := bench()
 	spec.Name, spec.Supply = "shaft", [2]float64{-10, 20}
 	m := machine(t, spec)
-	r, err := plant.NewRig(m, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: math.Pi / 2048}, {Output: plant.OutCurrent}, {Output: plant.OutApplied}}},
+	r, err := plant.NewRig(m, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: math.Pi / 2048},
+		{Output: plant.OutCurrent}, {Output: plant.OutApplied}}},
 		plant.Event{StartTime: 1, Duration: 1, Setting: 0, To: 5}, plant.Event{StartTime: 1, Duration: 1, Setting: 1, To: 0.1},
 		plant.Event{StartTime: 1, Duration: 1, Setting: 2, To: 80})
 	if err != nil {
@@ -284,11 +286,13 @@ func TestMachineInARig(t *testing.T) {
 		r.Step(1e-3, x, []float64{12, 1}, y)
 	}
 	r.Read(y, got)
-	if math.Abs(got[0]-x[plant.Theta]) > math.Pi/4096 || got[0] == 0 || got[1] != x[plant.Current] || got[2] != 12 || y[plant.OutTemperature] != x[plant.Temperature] {
+	if math.Abs(got[0]-x[plant.Theta]) > math.Pi/4096 || got[0] == 0 || got[1] != x[plant.Current] || got[2] != 12 ||
+		y[plant.OutTemperature] != x[plant.Temperature] {
 		t.Errorf("sensors %v, outputs %v, states %v", got, y[:plant.Outputs], x[:4])
 	}
 	warm := x[plant.Temperature]
-	for _, c := range []struct{ at, up, down, load, temperature float64 }{{0.5, 20, -10, 0, warm}, {1, 5, -2.5, 0.1, 80}, {2, 20, -10, 0, warm}} {
+	for _, c := range []struct{ at, up, down, load, temperature float64 }{{0.5, 20, -10, 0, warm}, {1, 5, -2.5, 0.1, 80},
+		{2, 20, -10, 0, warm}} {
 		r.Play(c.at, x)
 		if m.s.LoadTorque != c.load || x[plant.Temperature] != c.temperature {
 			t.Errorf("at %g s: load %g N·m, %g °C; want %g, %g", c.at, m.s.LoadTorque, x[plant.Temperature], c.load, c.temperature)

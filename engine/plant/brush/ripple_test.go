@@ -92,9 +92,12 @@ func above(power []float64, k int) float64 {
 // The passing of bars shows in the force and in the current against the neighbouring multiples of the revolution.
 func TestSlotRippleStandsOut(t *testing.T) {
 	force, current := spectra(t, 4, 10, 52)
-	t.Logf("24th and 48th against four neighbours on either side: force %.2f, %.2f; current %.2f, %.2f (24th: %.3g A); force against 20 … 28: %.2f, %.2f",
-		stands(force, 24), stands(force, 48), stands(current, 24), stands(current, 48), math.Sqrt(current[24]), above(force, 24), above(force, 48))
+	t.Logf("24th and 48th against four neighbours on either side: force %.2f, %.2f; current %.2f, %.2f (24th: %.3g A); force against 20 … "+
+		"28: %.2f, %.2f",
+		stands(force, 24), stands(force, 48), stands(current, 24), stands(current, 48), math.Sqrt(current[24]), above(force, 24),
+		above(force, 48))
 	if stands(force, 24) < 1.7 || above(force, 48) < 2.5 || stands(current, 24) < 1.3 {
-		t.Errorf("force %.2f at the 24th, %.2f at the 48th, current %.2f; want 1.7, 2.5, 1.3", stands(force, 24), above(force, 48), stands(current, 24))
+		t.Errorf("force %.2f at the 24th, %.2f at the 48th, current %.2f; want 1.7, 2.5, 1.3", stands(force, 24), above(force, 48),
+			stands(current, 24))
 	}
 }

@@ -69,7 +69,8 @@ func (b *Brush) Resolvable(h float64) error {
 	if v*h <= way {
 		return nil
 	}
-	return fmt.Errorf("brush: the surface moves %.3g m at %.4g m/s in a step of %g s, more than a fifth of %s %.4g m: not resolved; a step of %.3g s, a length of %.3g m or the averaged contact would do",
+	return fmt.Errorf("brush: the surface moves %.3g m at %.4g m/s in a step of %g s, more than a fifth of %s %.4g m: not resolved; a step "+
+		"of %.3g s, a length of %.3g m or the averaged contact would do",
 		v*h, v, h, key, wave, wave/5/v, 5*v*h)
 }
 
@@ -78,12 +79,14 @@ func (b *Brush) Warnings(h float64) []string {
 	var w []string
 	k, _ := b.p.Stiffness()
 	if r := h * math.Sqrt(3*k/b.p.Mass()); r > 1 {
-		w = append(w, fmt.Sprintf("a step of %g s does not resolve the brush on its face: h·√(3·k_a/m) = %.2g, want at most 1: results depend on theta; k_a up to %.3g N/m or a step of %.3g s would do",
+		w = append(w, fmt.Sprintf("a step of %g s does not resolve the brush on its face: h·√(3·k_a/m) = %.2g, want at most 1: results depend "+
+			"on theta; k_a up to %.3g N/m or a step of %.3g s would do",
 			h, r, b.p.Mass()/(3*h*h), h/r))
 	}
 	v := math.Abs(b.speed) * b.p.Commutator.Radius
 	if _, wave, key := b.p.resolved(); (b.p.Commutator.Profile != nil || b.p.Face.Profile != nil) && v*h > wave/7 {
-		w = append(w, fmt.Sprintf("a step of %g s moves the surface by %.3g m, more than a seventh of %s %.3g m: results depend on the step; one of %.3g s would do", h, v*h, key, wave, wave/7/v))
+		w = append(w, fmt.Sprintf("a step of %g s moves the surface by %.3g m, more than a seventh of %s %.3g m: results depend on the step; "+
+			"one of %.3g s would do", h, v*h, key, wave, wave/7/v))
 	}
 	if b.outOfTable {
 		w = append(w, "temperature or current density went beyond a table of material: its nearest row was held")
@@ -177,7 +180,8 @@ func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
 		}
 		if k&1023 == 0 {
 			if q[1] > top || math.Abs(q[2]-b.rake) > 2*tiltMost {
-				err = errors.Join(err, fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", float64(k)*h, q[2], q[1]-top))
+				err = errors.Join(err, fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", float64(k)*h, q[2],
+					q[1]-top))
 				break
 			}
 			if ctx.Err() != nil {

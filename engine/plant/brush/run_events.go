@@ -9,7 +9,8 @@ import (
 )
 
 // EventRunOptions says how a brush is run from event to event, at constant speed. The zero value of a field stands for its default.
-// Those of EventOptions are for the brush: RTol 1e-6, ATol 1e-8, VTh 1 mm/s as in Moreau, VChatter 1 µm/s, Reach 3 µm, more than a gap changes between two looks.
+// Those of EventOptions are for the brush: RTol 1e-6, ATol 1e-8, VTh 1 mm/s as in Moreau, VChatter 1 µm/s, Reach 3 µm, more than a gap
+// changes between two looks.
 type EventRunOptions struct {
 	contact.EventOptions
 	Time         float64 // s   default 2

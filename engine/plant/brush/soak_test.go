@@ -43,7 +43,8 @@ func TestSoakEndOfStep(t *testing.T) {
 		end.Time = 1
 		short, _ := seeds(t, 1, 8, end, length(l))
 		within(t, "end of step, 20 µs over 2 µs: mean |dphi/dt|", short["mean_rate"].mean/limit["mean_rate"].mean-1, -0.08, 0.08)
-		t.Logf("penetration %.3g and %.3g m, loss %.3f and %.3f", middle["face_penetration"].mean, coarse["face_penetration"].mean, middle["loss"].mean, coarse["loss"].mean)
+		t.Logf("penetration %.3g and %.3g m, loss %.3f and %.3f", middle["face_penetration"].mean, coarse["face_penetration"].mean,
+			middle["loss"].mean, coarse["loss"].mean)
 	}
 }
 

@@ -129,5 +129,6 @@ func stepsAgainstNumPy(t *testing.T, python string, b *Brush, kinds map[uint32]i
 		}
 		worstU, worstQ = max(worstU, du), max(worstQ, dq)
 	}
-	t.Logf("%d steps, %d by closed contacts, others than the face so far %v: velocities differ by %.2g of their change, positions by %.2g", len(in.Cases), have, kinds, worstU, worstQ)
+	t.Logf("%d steps, %d by closed contacts, others than the face so far %v: velocities differ by %.2g of their change, positions by %.2g",
+		len(in.Cases), have, kinds, worstU, worstQ)
 }

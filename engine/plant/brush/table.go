@@ -42,11 +42,13 @@ func (p *Params) Table() []Field {
 		number("commutator.correlation", "l_c", "m", &c.Correlation, 2e-5, 1e-2, "correlation length of both rough surfaces"),
 		number("commutator.slot_width", "b_s", "m", &c.SlotWidth, 0, 5e-3, "width of the slots between bars"),
 		number("commutator.slot_depth", "d_s", "m", &c.SlotDepth, 0, 5e-3, "depth of a true slot"),
-		number("commutator.dip_depth", "d_e", "m", &c.DipDepth, 0, 1e-3, "depth of the dip that a bridging face follows at a slot; of the rounding of a true slot"),
+		number("commutator.dip_depth", "d_e", "m", &c.DipDepth, 0, 1e-3, "depth of the dip that a bridging face follows at a slot; of the "+
+			"rounding of a true slot"),
 		number("commutator.edge_length", "l_e", "m", &c.EdgeLength, 0, 2e-3, "length of the rounding of a bar's edge"),
 		number("commutator.bar_step", "d_b", "m", &c.BarStep, 0, 1e-4, "standard deviation of the height of the bars"),
 		number("commutator.speed", "n", "rad/s", &c.Speed, -6000, 6000, "angular velocity, counter-clockwise"),
-		number("commutator.spacing", "D_s", "m", &c.Spacing, 1e-6, 1e-3, "distance of the outline's vertices, at most a twentieth of the correlation length"),
+		number("commutator.spacing", "D_s", "m", &c.Spacing, 1e-6, 1e-3, "distance of the outline's vertices, at most a twentieth of the "+
+			"correlation length"),
 		whole("commutator.seed", "", &c.Seed, 0, 1<<53, "seed of the commutator's roughness and steps"),
 		flag("commutator.true_slots", &c.TrueSlots, "slots with walls in place of dips, offline"),
 		flag("commutator.smooth", &c.SmoothOutline, "a commutator without roughness and steps, with exact curvature, for event-driven runs"),
@@ -92,7 +94,8 @@ func (p *Params) Table() []Field {
 		number("spring.inertia", "J_s", "kg·m²", &s.Inertia, 1e-12, 1, "moment of inertia about the pivot"),
 		number("spring.pivot_x", "x_s", "m", &s.PivotX, -0.5, 0.5, "pivot, across"),
 		number("spring.pivot_height", "y_s0", "m", &s.PivotHeight, -0.2, 0.2, "pivot above the top of the brush: y_s = r_c + L_b + y_s0"),
-		number("spring.fitted_length", "L_s", "m", &s.FittedLength, 2e-3, 0.2, "length of the brush that the pivot was placed for, unless it follows"),
+		number("spring.fitted_length", "L_s", "m", &s.FittedLength, 2e-3, 0.2, "length of the brush that the pivot was placed for, unless it "+
+			"follows"),
 		flag("spring.follows", &s.Follows, "the pivot keeps its height above a brush that wears"),
 	}
 	for _, k := range []struct {
@@ -113,7 +116,8 @@ func (p *Params) Table() []Field {
 		number("material.mu_temperature", "a_muT", "1/K", &m.MuTemperature, -0.1, 0.1, "relative slope of the face's friction with temperature"),
 		number("material.mu_current", "a_muJ", "m²/A", &m.MuCurrent, -1e-4, 1e-4, "relative slope of the face's friction with current density"),
 		number("material.mu_speed", "a_muv", "s/m", &m.MuSpeed, -10, 10, "relative slope of the face's friction with sliding speed"),
-		number("material.stiffness_temperature", "a_kT", "1/K", &m.StiffnessTemperature, -0.1, 0.1, "relative slope of k_a and k_s with temperature"),
+		number("material.stiffness_temperature", "a_kT", "1/K", &m.StiffnessTemperature, -0.1, 0.1,
+			"relative slope of k_a and k_s with temperature"),
 		number("material.eps_speed", "a_eps", "s/m", &m.EpsSpeed, -10, 10, "relative slope of normal restitution with impact speed"),
 		number("material.temperature", "T_b", "K", &m.Temperature, 200, 800, "temperature of the brush"),
 		number("material.current_density", "J", "A/m²", &m.CurrentDensity, 0, 1e7, "current density in the brush"),
@@ -178,13 +182,16 @@ func (p *Params) fits(bad func(path, format string, a ...any)) {
 	c, b, h := &p.Commutator, &p.Brush, &p.Holder
 	guided := p.Engagement()
 	if need := b.Width / 2; guided < need {
-		bad("brush.length", "%g m leaves %.3g m of the brush in the holder, which starts %g m above the commutator: it falls out; want at least %.3g m guided (half the width)",
+		bad("brush.length", "%g m leaves %.3g m of the brush in the holder, which starts %g m above the commutator: it falls out; want at "+
+			"least %.3g m guided (half the width)",
 			b.Length, guided, h.CommutatorGap, need)
 	} else if tilt := h.Clearance / guided; tilt > tiltMost {
-		bad("holder.clearance", "%g m over %.3g m of guided length lets the brush tip by %.2g rad and fall out, want at most %g rad", h.Clearance, guided, tilt, tiltMost)
+		bad("holder.clearance", "%g m over %.3g m of guided length lets the brush tip by %.2g rad and fall out, want at most %g rad",
+			h.Clearance, guided, tilt, tiltMost)
 	}
 	if h.CommutatorGap <= p.Segment.Height {
-		bad("holder.commutator_gap", "%g m, want more than segment.height %g m: the holder guides the main body", h.CommutatorGap, p.Segment.Height)
+		bad("holder.commutator_gap", "%g m, want more than segment.height %g m: the holder guides the main body", h.CommutatorGap,
+			p.Segment.Height)
 	}
 	if p.Segment.Height >= b.Length/2 {
 		bad("segment.height", "%g m, want less than half of brush.length %g m", p.Segment.Height, b.Length)

@@ -25,8 +25,9 @@ func parallelogram(t testing.TB, off float64) *Plant {
 	}
 	spec := machine.Spec{Spec: multibody.Spec{
 		Bodies: []multibody.Body{rod("left", "", 0), rod("coupler", "left", 1), rod("right", "", 1)},
-		Frames: []multibody.Frame{{Name: "c", Body: "coupler", Pose: multibody.At(1+off, 0, 0)}, {Name: "r", Body: "right", Pose: multibody.At(1, 0, 0)}},
-		Cuts:   []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "c", B: "r"}},
+		Frames: []multibody.Frame{{Name: "c", Body: "coupler", Pose: multibody.At(1+off, 0, 0)},
+			{Name: "r", Body: "right", Pose: multibody.At(1, 0, 0)}},
+		Cuts: []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "c", B: "r"}},
 	}}
 	spec.Bodies[0].Joint.Armature = rotor
 	axis := plant.AxisSpec{Name: "left", Drive: plant.Drive{Kind: plant.EffortDrive}, Friction: &friction.Coulomb{Fc: 0}}

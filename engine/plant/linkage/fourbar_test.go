@@ -28,8 +28,9 @@ func fourBar() machine.Spec {
 	s := machine.Spec{Spec: multibody.Spec{
 		Gravity: r3.Vec{Y: -9.81},
 		Bodies:  []multibody.Body{rod("crank", "", 0, 0.1), rod("coupler", "crank", 0.1, 0.35), rod("rocker", "", 0.4, 0.3)},
-		Frames:  []multibody.Frame{{Name: "c", Body: "coupler", Pose: multibody.At(0.35, 0, 0)}, {Name: "r", Body: "rocker", Pose: multibody.At(0.3, 0, 0)}},
-		Cuts:    []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "c", B: "r"}},
+		Frames: []multibody.Frame{{Name: "c", Body: "coupler", Pose: multibody.At(0.35, 0, 0)},
+			{Name: "r", Body: "rocker", Pose: multibody.At(0.3, 0, 0)}},
+		Cuts: []multibody.Cut{{Name: "pin", Kind: multibody.CutPoint, A: "c", B: "r"}},
 	}}
 	s.Bodies[0].Joint.Armature, s.Bodies[0].Joint.Damping = rotor, 0.002
 	return s
@@ -63,8 +64,8 @@ func crank(t testing.TB, a plant.AxisSpec, watch ...string) *Plant {
 	return p
 }
 
-// A crank that an effort drives, against friction that sticks, turns its four-bar as the integrator with located arrests has it, by order two, and
-// the numbers that are watched are those of the machine.
+// A crank that an effort drives, against friction that sticks, turns its four-bar as the integrator with located arrests has it, by order
+// two, and the numbers that are watched are those of the machine.
 func TestFourBarTurns(t *testing.T) {
 	const torque, level, end = 0.4, 0.1, 0.5
 	spec := fourBar()
@@ -77,12 +78,14 @@ func TestFourBarTurns(t *testing.T) {
 	want := m.NewState()
 	assembled(t, func(x []float64, how multibody.Assembly) (multibody.Assembled, error) { return m.Assemble(0, x, how) }, want)
 	var pin [2]float64
-	if _, err := m.Run(context.Background(), want, 0, end, machine.Options{}, func(s *machine.Sample) error { copy(pin[:], s.Lambda); return nil }); err != nil {
+	if _, err := m.Run(context.Background(), want, 0, end, machine.Options{},
+		func(s *machine.Sample) error { copy(pin[:], s.Lambda); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	var off [2]float64
 	for i, n := range []int{500, 5000} {
-		p := crank(t, plant.AxisSpec{Drive: plant.Drive{Kind: plant.EffortDrive}, Friction: &friction.Coulomb{Fc: level}}, "rocker.q", "rocker.v", "pin", "residual")
+		p := crank(t, plant.AxisSpec{Drive: plant.Drive{Kind: plant.EffortDrive}, Friction: &friction.Coulomb{Fc: level}}, "rocker.q",
+			"rocker.v", "pin", "residual")
 		x, y := p.NewState(), make([]float64, plant.Outputs+5)
 		for range n {
 			if st := p.Step(end/float64(n), x, []float64{torque, 1}, y); st != engine.OK {
@@ -95,7 +98,8 @@ func TestFourBarTurns(t *testing.T) {
 		for k := range 6 {
 			off[i] = math.Max(off[i], math.Abs(x[k]-want[k]))
 		}
-		if y[0] != x[0] || y[plant.Outputs] != x[2] || y[plant.Outputs+1] != x[5] || y[plant.OutEffort] != torque || math.Abs(y[plant.OutFriction]-level) > 1e-12 {
+		if y[0] != x[0] || y[plant.Outputs] != x[2] || y[plant.Outputs+1] != x[5] || y[plant.OutEffort] != torque ||
+			math.Abs(y[plant.OutFriction]-level) > 1e-12 {
 			t.Errorf("outputs %v at %v", y, x)
 		}
 		if i == 1 && math.Abs(y[plant.Outputs+2]-pin[0])+math.Abs(y[plant.Outputs+3]-pin[1]) > 1e-4 {
@@ -139,7 +143,8 @@ func TestFourBarStands(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	p := crank(t, plant.AxisSpec{Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3}, Friction: &friction.Coulomb{Fc: 0.05}, Supply: [2]float64{-24, 24}}, "pin")
+	p := crank(t, plant.AxisSpec{Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3}, Friction: &friction.Coulomb{Fc: 0.05},
+		Supply: [2]float64{-24, 24}}, "pin")
 	x, y := p.NewState(), make([]float64, plant.Outputs+2)
 	if n := testing.AllocsPerRun(100, func() { p.Step(1e-4, x, []float64{12, 1}, y) }); n != 0 {
 		t.Errorf("%g allocations", n)
@@ -148,7 +153,8 @@ func TestAllocations(t *testing.T) {
 
 func BenchmarkStep(b *testing.B) {
 	for name, p := range map[string]*Plant{
-		"four-bar with motor": crank(b, plant.AxisSpec{Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3}, Friction: &friction.LuGre{Sigma0: 400, Sigma1: 2, Sigma2: 0.002, Fc: 0.05, Fs: 0.07, Vs: 0.1, Vd: 0.1}, Supply: [2]float64{-24, 24}}),
+		"four-bar with motor": crank(b, plant.AxisSpec{Motor: plant.Motor{R: 2, L: 5e-3, K: 0.3},
+			Friction: &friction.LuGre{Sigma0: 400, Sigma1: 2, Sigma2: 0.002, Fc: 0.05, Fs: 0.07, Vs: 0.1, Vd: 0.1}, Supply: [2]float64{-24, 24}}),
 	} {
 		b.Run(name, func(b *testing.B) {
 			x, y := p.NewState(), make([]float64, plant.Outputs)

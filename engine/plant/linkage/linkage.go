@@ -1,7 +1,9 @@
-// Package linkage is the plant of a virtual rig whose axes are joints of a machine: bodies on joints, loops, springs, shafts and belts of package machine.
+// Package linkage is the plant of a virtual rig whose axes are joints of a machine: bodies on joints, loops, springs, shafts and belts of
+// package machine.
 //
 // Each axis is a plant.Joint: its drive, its friction, any law with a stick mode or without, its stops and its load make its step as in the
-// other plants, as a mass that has the mobility of the joint with all loops closed. The fixed step of machine.Stepper brings them together: order two.
+// other plants, as a mass that has the mobility of the joint with all loops closed. The fixed step of machine.Stepper brings them together:
+// order two.
 package linkage
 
 import (
@@ -107,7 +109,8 @@ func (p *Plant) Layout() engine.Layout {
 	return l
 }
 
-// Step advances x by dt (s) with u held. Where something is not finite, or the loops cannot be closed, x stays as it was and the status says so.
+// Step advances x by dt (s) with u held. Where something is not finite, or the loops cannot be closed, x stays as it was and the status
+// says so.
 func (p *Plant) Step(dt float64, x, u, y []float64) (st engine.Status) {
 	// controllers of the machine sample at their own instants
 	if p.s.SubStep(x[len(x)-1], dt) < dt {

@@ -14,7 +14,8 @@ import (
 	"hilrig/engine/rotation"
 )
 
-var links = plant.TwoLink{Mass: [2]float64{1.3, 0.8}, Length: 0.4, Centre: [2]float64{0.18, 0.15}, Inertia: [2]float64{0.02, 0.009}, Gravity: 9.81}
+var links = plant.TwoLink{Mass: [2]float64{1.3, 0.8}, Length: 0.4, Centre: [2]float64{0.18, 0.15}, Inertia: [2]float64{0.02, 0.009},
+	Gravity: 9.81}
 
 const rotor1, rotor2 = 0.01, 0.004 // kg·m²
 
@@ -49,12 +50,13 @@ func axes(law func(level float64) friction.Model, drive plant.Drive) []plant.Axi
 		return plant.AxisSpec{Name: name, Drive: drive, Motor: plant.Motor{R: 1, L: 2e-3, K: k, J: rotor}, Friction: law(level), Stops: stops,
 			Supply: [2]float64{-48, 48}, Cogging: 0.02, CoggingN: 7, LoadTorque: 0.03}
 	}
-	return []plant.AxisSpec{one("shoulder", rotor1, 0.4, 0.8, plant.Stops{Travel: [2]float64{-0.5, 0.4}, Stiffness: 3e3, Loss: 0.1}), one("elbow", rotor2, 0.2, 0.3, plant.Stops{})}
+	return []plant.AxisSpec{one("shoulder", rotor1, 0.4, 0.8, plant.Stops{Travel: [2]float64{-0.5, 0.4}, Stiffness: 3e3, Loss: 0.1}),
+		one("elbow", rotor2, 0.2, 0.3, plant.Stops{})}
 }
 
-// The arm as a machine moves as the arm in closed form, under friction of every kind and every drive, stops and cogging: to what the steps of both are
-// solved to with laws that do not stick. In a step in which a joint comes to rest the other one feels its mean force here and its mean acceleration
-// there: with a law that sticks the two differ by the first power of the step.
+// The arm as a machine moves as the arm in closed form, under friction of every kind and every drive, stops and cogging: to what the steps
+// of both are solved to with laws that do not stick. In a step in which a joint comes to rest the other one feels its mean force here and
+// its mean acceleration there: with a law that sticks the two differ by the first power of the step.
 func TestArmIsTheArm(t *testing.T) {
 	laws := map[string]func(level float64) friction.Model{
 		"viscous": func(l float64) friction.Model { return &friction.Viscous{Delta: 1, Fv: l} },

@@ -13,8 +13,8 @@ import (
 	"hilrig/engine/reference"
 )
 
-// A controller of the machine holds the elbow while the rig drives the shoulder. It samples at instants of its own, at which the steps of the plant are cut. Between samples of the command,
-// which a step holds, it does what smaller steps do; nothing is allocated.
+// A controller of the machine holds the elbow while the rig drives the shoulder. It samples at instants of its own, at which the steps of
+// the plant are cut. Between samples of the command, which a step holds, it does what smaller steps do; nothing is allocated.
 func TestPlantWithController(t *testing.T) {
 	s := arm()
 	s.Parts = func(axis func(string) (int, error), axes int) ([]drivetrain.Part, error) {
@@ -25,7 +25,8 @@ func TestPlantWithController(t *testing.T) {
 		return []drivetrain.Part{p}, err
 	}
 	end := func(n int) []float64 {
-		p, err := New(Spec{Stepper: by(s), Axes: []plant.AxisSpec{{Name: "shoulder", Drive: plant.Drive{Kind: plant.EffortDrive, Limit: 10}, Friction: &friction.Viscous{Delta: 1, Fv: 0.2}}}})
+		p, err := New(Spec{Stepper: by(s), Axes: []plant.AxisSpec{{Name: "shoulder", Drive: plant.Drive{Kind: plant.EffortDrive, Limit: 10},
+			Friction: &friction.Viscous{Delta: 1, Fv: 0.2}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,9 @@ import (
 
 // Why the equations of motion have no solution at a state.
 var (
-	ErrSingular = errors.New("no free joint can follow the beam here: the tip moves along the beam whatever joint gives way (singular position)")
-	ErrJam      = errors.New("friction on the beam is so strong that contact force and acceleration have no single solution here (Painlevé)")
+	ErrSingular = errors.New("no free joint can follow the beam here: the tip moves along the beam whatever joint gives way (singular " +
+		"position)")
+	ErrJam = errors.New("friction on the beam is so strong that contact force and acceleration have no single solution here (Painlevé)")
 )
 
 // state is where the system is: all joints, driven ones included, and the beam.

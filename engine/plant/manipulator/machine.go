@@ -103,7 +103,8 @@ func (k *Machine) Layout() engine.Layout {
 		}
 		l.States = append(l.States, beamStates...)
 	}
-	l.States = append(l.States, engine.Signal{Name: "time", Unit: "s"}, engine.Signal{Name: "element"}, engine.Signal{Name: "open"}, engine.Signal{Name: "left"},
+	l.States = append(l.States, engine.Signal{Name: "time", Unit: "s"}, engine.Signal{Name: "element"}, engine.Signal{Name: "open"},
+		engine.Signal{Name: "left"},
 		engine.Signal{Name: "dependent"}, engine.Signal{Name: "friction", Unit: "N"}, engine.Signal{Name: "lambda", Unit: "N"})
 	if m.p.Friction != nil {
 		l.States = append(l.States, m.p.Friction.States()...)
@@ -111,7 +112,8 @@ func (k *Machine) Layout() engine.Layout {
 	for i := range m.n {
 		l.Outputs = append(l.Outputs, engine.Signal{Name: fmt.Sprintf("q%d", i+1), Unit: unit(i)})
 	}
-	l.Outputs = append(l.Outputs, engine.Signal{Name: "tip.x", Unit: "m"}, engine.Signal{Name: "tip.y", Unit: "m"}, engine.Signal{Name: "lambda", Unit: "N"},
+	l.Outputs = append(l.Outputs, engine.Signal{Name: "tip.x", Unit: "m"}, engine.Signal{Name: "tip.y", Unit: "m"},
+		engine.Signal{Name: "lambda", Unit: "N"},
 		engine.Signal{Name: "friction", Unit: "N"}, engine.Signal{Name: "element"}, engine.Signal{Name: "open"}, engine.Signal{Name: "left"})
 	for _, d := range m.drivenJoints {
 		l.Outputs = append(l.Outputs, engine.Signal{Name: fmt.Sprintf("tau%d", d+1), Unit: engine.UnitOn(m.p.Joints[d].Kind == Revolute, "N")})

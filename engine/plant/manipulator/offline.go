@@ -109,7 +109,8 @@ func (m *Model) checkStiffness(duration float64) error {
 	rate := m.beam.Fastest()
 	n := float64(m.beam.N + len(m.freeJoints))
 	if steps := duration * rate / 3.3; 7*steps*n*n*n/3 > maxOperations {
-		return fmt.Errorf("manipulator: %w: the fastest motion of its beam of %d elements decays or swings at %.3g 1/s, so %.3g s take %.2g steps; the fixed step (method step) does not mind, or take fewer elements or less damping by stiffness",
+		return fmt.Errorf("manipulator: %w: the fastest motion of its beam of %d elements decays or swings at %.3g 1/s, so %.3g s take %.2g "+
+			"steps; the fixed step (method step) does not mind, or take fewer elements or less damping by stiffness",
 			ErrStiff, m.p.Beam.Elements, rate, duration, steps)
 	}
 	return nil
@@ -354,7 +355,8 @@ func (r *run) sample(t float64) error {
 	at := 2 * (r.nf + r.nc)
 	w := make([]float64, m.beam.Nodes())
 	m.beam.Deflections(s.qc, w)
-	p := Sample{T: t, Q: append([]float64(nil), s.q[:m.n]...), V: append([]float64(nil), s.v[:m.n]...), W: w, TipX: r.w.pose.tip.X, TipY: r.w.pose.tip.Y,
+	p := Sample{T: t, Q: append([]float64(nil), s.q[:m.n]...), V: append([]float64(nil), s.v[:m.n]...), W: w, TipX: r.w.pose.tip.X,
+		TipY:   r.w.pose.tip.Y,
 		Lambda: r.a.lambda, Force: r.a.force, Slip: r.a.slip, ContactOpen: !r.inContact, Energy: r.w.energy(s), Work: r.x[at],
 		Dissipated: r.x[at+1] + r.blown,
 		Phi:        r.w.c.Phi, PhiRate: r.w.c.Rate}

@@ -62,7 +62,8 @@ func (d *Drive) At(t float64) (q, v, a float64) {
 		return d.Start + d.Rate*(t-d.Ramp/2), d.Rate, 0
 	}
 	x := t / d.Ramp
-	return d.Start + d.Rate*d.Ramp*x*x*x*x*(2.5-x*(3-x)), d.Rate * x * x * x * (10 - x*(15-6*x)), d.Rate / d.Ramp * 30 * x * x * (1 - x) * (1 - x)
+	return d.Start + d.Rate*d.Ramp*x*x*x*x*(2.5-x*(3-x)), d.Rate * x * x * x * (10 - x*(15-6*x)),
+		d.Rate / d.Ramp * 30 * x * x * (1 - x) * (1 - x)
 }
 
 // Params describe chain, beam and contact. The tip is a point of the last body.
@@ -145,7 +146,8 @@ func (p *Params) Check() []engine.Problem {
 			add("friction", "%v", err)
 		}
 		if _, ok := p.Friction.(friction.Flow); !ok {
-			add("friction", "this law has a stick mode of its own and moves a mass itself; on the beam a law with a differential form is wanted: %v", flowing())
+			add("friction", "this law has a stick mode of its own and moves a mass itself; on the beam a law with a differential form is "+
+				"wanted: %v", flowing())
 		}
 	}
 	return engine.Problems(errors.Join(errs...))
@@ -202,7 +204,8 @@ func New(p Params) (*Model, error) {
 		mass, inertia = mass+j.Mass, inertia+j.Inertia+j.Mass*(j.Center[0]*j.Center[0]+j.Center[1]*j.Center[1])
 	}
 	if p.Joints[last].Kind == Prismatic && mass == 0 || p.Joints[last].Kind == Revolute && inertia == 0 {
-		return nil, engine.Problemf(fmt.Sprintf("joints[%d]", last), "nothing behind this free joint has %s: give the last bodies some", map[string]string{Prismatic: "mass", Revolute: "mass off the joint, or inertia"}[p.Joints[last].Kind])
+		return nil, engine.Problemf(fmt.Sprintf("joints[%d]", last), "nothing behind this free joint has %s: give the last bodies some",
+			map[string]string{Prismatic: "mass", Revolute: "mass off the joint, or inertia"}[p.Joints[last].Kind])
 	}
 	return m, nil
 }

@@ -37,7 +37,8 @@ func TestCheck(t *testing.T) {
 		{func(p *Params) { p.Beam.Elements = 0 }, "beam.elements: 0, want 1 to 1000"},
 		{func(p *Params) { p.Friction = &friction.Karnopp{} }, "friction: "},
 		{func(p *Params) { p.Friction = &friction.Coulomb{Fc: 1} }, "on the beam a law with a differential form is wanted: [bouc-wen"},
-		{func(p *Params) { p.Joints[3].Mass, p.Joints[3].Inertia = 0, 0 }, "joints[3]: nothing behind this free joint has mass off the joint, or inertia"},
+		{func(p *Params) { p.Joints[3].Mass, p.Joints[3].Inertia = 0, 0 }, "joints[3]: nothing behind this free joint has mass off the joint, " +
+			"or inertia"},
 	} {
 		p := Paper(1)
 		c.change(&p)
@@ -163,7 +164,8 @@ func TestHysteresis(t *testing.T) {
 	for _, c := range []struct {
 		reach     [3]float64
 		now, want int
-	}{{[3]float64{0.1, 1, 0.2}, -1, 1}, {[3]float64{1.99, 1, 0.2}, 1, 1}, {[3]float64{2.01, 1, 0.2}, 1, 0}, {[3]float64{1, -1.9, 0.2}, 0, 0}, {[3]float64{1, -2.1, 0.2}, 0, 1}} {
+	}{{[3]float64{0.1, 1, 0.2}, -1, 1}, {[3]float64{1.99, 1, 0.2}, 1, 1}, {[3]float64{2.01, 1, 0.2}, 1, 0}, {[3]float64{1, -1.9, 0.2}, 0, 0},
+		{[3]float64{1, -2.1, 0.2}, 0, 1}} {
 		for k, i := range m.freeJoints {
 			w.jr[i] = c.reach[k]
 		}

@@ -138,7 +138,8 @@ func compare(t *testing.T, r *Result, ref *reference, tol, force float64) {
 		}
 		worst.event = math.Max(worst.event, math.Abs(got.T-want.T))
 	}
-	t.Logf("largest difference: q %.1e, w %.1e m, λ %.1e N, τ %.1e N·m, events %.1e s; audit %.1e, Φ %.1e m, %d steps", worst.q, worst.w, worst.lambda, worst.tau, worst.event, r.Audit, r.Phi, r.Steps)
+	t.Logf("largest difference: q %.1e, w %.1e m, λ %.1e N, τ %.1e N·m, events %.1e s; audit %.1e, Φ %.1e m, %d steps", worst.q, worst.w,
+		worst.lambda, worst.tau, worst.event, r.Audit, r.Phi, r.Steps)
 	near(t, "coordinates", worst.q, 0, tol)
 	near(t, "deflections", worst.w, 0, tol)
 	near(t, "λ", worst.lambda, 0, force)

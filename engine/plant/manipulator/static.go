@@ -79,7 +79,8 @@ func (m *Model) Equilibrium() (*Motion, error) {
 			}
 		}
 		if !lu.Factor() {
-			return fmt.Errorf("manipulator: no equilibrium: a joint gives way without resistance; give every free joint a spring, or weight that holds it")
+			return fmt.Errorf("manipulator: no equilibrium: a joint gives way without resistance; give every free joint a spring, or weight that " +
+				"holds it")
 		}
 		return nil
 	}
@@ -120,7 +121,8 @@ func (m *Model) Equilibrium() (*Motion, error) {
 			return m.equilibriumMotion(w, s, x)
 		}
 	}
-	return nil, fmt.Errorf("manipulator: no equilibrium was found from the relaxed springs: the chain may not reach the beam, or the drive starts too far from it")
+	return nil, fmt.Errorf("manipulator: no equilibrium was found from the relaxed springs: the chain may not reach the beam, or the drive " +
+		"starts too far from it")
 }
 
 // softness is the deflection of the beam's middle under a unit force (m/N), to weigh forces against lengths.
@@ -143,7 +145,8 @@ func (m *Model) equilibriumMotion(w *work, s *state, x []float64) (*Motion, erro
 	}
 	lambda := x[len(m.freeJoints)]
 	if m.p.Unilateral && lambda < 0 {
-		return nil, fmt.Errorf("manipulator: in equilibrium the contact would have to pull with %.4g N, which a unilateral one cannot: let the drive press the tip on the beam", -lambda)
+		return nil, fmt.Errorf("manipulator: in equilibrium the contact would have to pull with %.4g N, which a unilateral one cannot: let the "+
+			"drive press the tip on the beam", -lambda)
 	}
 	return &Motion{Q: append([]float64(nil), s.q[:m.n]...), V: make([]float64, m.n), QC: append([]float64(nil), s.qc...),
 		VC: make([]float64, m.beam.N), Z: append([]float64(nil), s.z...), Lambda: lambda}, nil

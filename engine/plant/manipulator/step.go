@@ -192,7 +192,8 @@ func (p *stepper) Step(dt float64) engine.Status {
 	if p.offBeam {
 		return engine.Limited
 	}
-	if !(dt >= 0) || !numeric.AllFinite(p.s.q[:m.n]...) || !numeric.AllFinite(p.s.v[:m.n]...) || !numeric.AllFinite(p.s.qc...) || !numeric.AllFinite(p.s.vc...) {
+	if !(dt >= 0) || !numeric.AllFinite(p.s.q[:m.n]...) || !numeric.AllFinite(p.s.v[:m.n]...) || !numeric.AllFinite(p.s.qc...) ||
+		!numeric.AllFinite(p.s.vc...) {
 		return engine.NonFinite
 	}
 	w.place(&p.s, p.e, true)

@@ -239,7 +239,8 @@ func TestStepCorrections(t *testing.T) {
 		slices.Sort(plain)
 		t.Logf("%s: median %d, most %d, %d where something happens", c.name, plain[len(plain)/2], plain[len(plain)-1], split)
 		if plain[len(plain)/2] > c.median || split > c.border || split == 0 {
-			t.Errorf("%s: median %d corrections a step and %d where something happens, want at most %d and %d", c.name, plain[len(plain)/2], split, c.median, c.border)
+			t.Errorf("%s: median %d corrections a step and %d where something happens, want at most %d and %d", c.name, plain[len(plain)/2], split,
+				c.median, c.border)
 		}
 	}
 }

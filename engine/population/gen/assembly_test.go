@@ -1,5 +1,5 @@
-// Package gen writes the vector steps of package population, step_amd64.s: go test ./gen -update. They are the step of portable.go, operation
-// by operation, with every rounding in the same place.
+// Package gen writes the vector steps of package population, step_amd64.s: go test ./gen -update. They are the step of portable.go,
+// operation by operation, with every rounding in the same place.
 //
 // A step is written once as a list of instructions on nameless registers. Several vectors of members are advanced together:
 // their lists are interleaved, because an exponential and a division leave the processor waiting otherwise, and registers are
@@ -98,7 +98,8 @@ func table(b *strings.Builder) {
 func (s *set) function(b *strings.Builder, n int) {
 	fmt.Fprintf(b, "\n// func %s%d(oct *octet, rows *row, n int, errs *float64, stride int)\n", s.name, n)
 	fmt.Fprintf(b, "TEXT ·%s%d(SB), NOSPLIT|NOFRAME, $0-40\n", s.name, n)
-	b.WriteString("\tMOVQ oct+0(FP), AX\n\tMOVQ rows+8(FP), SI\n\tMOVQ n+16(FP), CX\n\tMOVQ errs+24(FP), DI\n\tMOVQ stride+32(FP), DX\n\tSHLQ $3, DX\n")
+	b.WriteString("\tMOVQ oct+0(FP), AX\n\tMOVQ rows+8(FP), SI\n\tMOVQ n+16(FP), CX\n\tMOVQ errs+24(FP), DI\n\tMOVQ stride+32(FP), " +
+		"DX\n\tSHLQ $3, DX\n")
 	held := map[string]string{}
 	for i, c := range s.held {
 		held[c] = fmt.Sprintf("%s%d", s.reg, s.regs-1-i)

@@ -195,7 +195,8 @@ func (s *Sample) ZeroFill() {
 var vectors = [...]struct {
 	start Quantity
 	n     int
-}{{QW, 4}, {Yaw, 3}, {X, 3}, {VX, 3}, {WX, 3}, {AX, 3}, {FreeX, 3}, {MagX, 3}, {FieldX, 3}, {DVX, 3}, {DQW, 4}, {DThetaX, 3}, {Latitude, 3}, {EarthX, 3}}
+}{{QW, 4}, {Yaw, 3}, {X, 3}, {VX, 3}, {WX, 3}, {AX, 3}, {FreeX, 3}, {MagX, 3}, {FieldX, 3}, {DVX, 3}, {DQW, 4}, {DThetaX, 3},
+	{Latitude, 3}, {EarthX, 3}}
 
 // VectorOf is the vector or quaternion that q is a component of: the quantities that are sent together.
 func VectorOf(q Quantity) Set {

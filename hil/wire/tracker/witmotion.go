@@ -31,7 +31,8 @@ const (
 	witRead     = 0x5F
 )
 
-var witNames = [...]string{"time", "acceleration", "angular velocity", "angle", "magnetic field", "ports", "pressure", "place", "GPS", "quaternion", "satellites", "", "", "", "", "register"}
+var witNames = [...]string{"time", "acceleration", "angular velocity", "angle", "magnetic field", "ports", "pressure", "place", "GPS",
+	"quaternion", "satellites", "", "", "", "", "register"}
 
 // WitMotion decodes the standard protocol.
 type WitMotion struct{ stream }
@@ -140,7 +141,8 @@ func (WitMotionEncoder) Append(dst []byte, f *Frame) []byte {
 	s := &f.S[0]
 	if s.Present.Contains(Time) { // as on a device whose clock was never set: the day runs over
 		t := int64(math.Round(s.V[Time] * 1e3))
-		dst = append(dst, 0x55, witTime, 0, 0, byte(1+t/86400000%28), byte(t/3600000%24), byte(t/60000%60), byte(t/1000%60), byte(t%1000), byte(t%1000>>8))
+		dst = append(dst, 0x55, witTime, 0, 0, byte(1+t/86400000%28), byte(t/3600000%24), byte(t/60000%60), byte(t/1000%60), byte(t%1000),
+			byte(t%1000>>8))
 		dst = append(dst, sum(dst[len(dst)-witLen+1:]))
 	}
 	packet := func(kind byte, scale float64, v ...float64) {

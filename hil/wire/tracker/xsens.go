@@ -38,7 +38,8 @@ const (
 
 var xsensNames = map[byte]string{
 	0x01: "DeviceID", 0x0D: "Configuration", 0x11: "GoToMeasurementAck", 0x13: "FirmwareRev", 0x1D: "ProductCode", 0x31: "GoToConfigAck",
-	XsensMTData: "MTData", XsensMTData2: "MTData2", XsensWakeUp: "WakeUp", 0x41: "ResetAck", XsensError: "Error", XsensWarning: "Warning", 0xC1: "OutputConfiguration",
+	XsensMTData: "MTData", XsensMTData2: "MTData2", XsensWakeUp: "WakeUp", 0x41: "ResetAck", XsensError: "Error", XsensWarning: "Warning",
+	0xC1: "OutputConfiguration",
 }
 
 // Precision is how the numbers of an item travel.
@@ -188,7 +189,8 @@ type xsensItem struct {
 }
 
 var xsensFloats = [...]xsensItem{
-	{0x2010, QW, 4, 1}, {0x4020, AX, 3, 1}, {0x8020, WX, 3, 1}, {0x4030, FreeX, 3, 1}, {0xC020, FieldX, 3, 1}, {0x4010, DVX, 3, 1}, {0x8030, DQW, 4, 1},
+	{0x2010, QW, 4, 1}, {0x4020, AX, 3, 1}, {0x8020, WX, 3, 1}, {0x4030, FreeX, 3, 1}, {0xC020, FieldX, 3, 1}, {0x4010, DVX, 3, 1},
+	{0x8030, DQW, 4, 1},
 	{0xD010, VX, 3, 1}, {0x5030, EarthX, 3, 1}, {0x0810, Temperature, 1, 1}, {0x5020, Altitude, 1, 1}, {0x5040, Latitude, 2, degree},
 	{0x4040, AX, 3, 1}, {0x8040, WX, 3, 1}, // at the full rate of the sensor
 }

@@ -55,7 +55,8 @@ func Record(ctx context.Context, m *ball.Model, radius float64, s ball.State, du
 			case engine.Limited:
 				r.Pulled++
 			default:
-				return nil, fmt.Errorf("at %.6g s the simulation of the ball has no finite result (%v): parameters or start are out of any range", t, st)
+				return nil, fmt.Errorf("at %.6g s the simulation of the ball has no finite result (%v): parameters or start are out of any range", t,
+					st)
 			}
 		}
 		points, visible := make([]r3.Vec, len(c.Markers)), make([]bool, len(c.Markers))
