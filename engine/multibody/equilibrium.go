@@ -167,7 +167,6 @@ func (s *statics) search() (unstable bool, err error) {
 		yields = 1e-6 // of the stiffness: less is none
 	)
 	p := s.p
-	left := math.Inf(1)
 	for range most {
 		p.Dependent, p.Independent = p.Dependent[:0], p.Independent[:0]
 		f, inertia, size, ok := s.forces(s.q, true)
@@ -184,7 +183,8 @@ func (s *statics) search() (unstable bool, err error) {
 		for i := range ni {
 			trace, inert = trace+math.Abs(k[i*ni+i]), inert+inertia[i*ni+i]
 		}
-		if left = largestOf(f); s.balanced(f, k, inertia, size) {
+		left := largestOf(f)
+		if s.balanced(f, k, inertia, size) {
 			a := stiffened(k, inertia, ni, yields*trace/inert)
 			return !choleskySolve(a, ni, make([]float64, ni)), nil
 		}
