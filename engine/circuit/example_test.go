@@ -49,6 +49,5 @@ func ExampleBuild() {
 	}})
 	fmt.Println(err)
 	// Output:
-	// loop of voltage sources and capacitors: battery, charger: their voltages contradict each other by 2 V; leave one out or put a resistor
-	// in series
+	// loop of voltage sources and capacitors: battery, charger: their voltages contradict each other by 2 V; leave one out or put a resistor in series
 }

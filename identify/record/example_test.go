@@ -30,6 +30,5 @@ func Example() {
 		}
 	}
 	// Output:
-	// error: velocity, against the slope of the position, is 9.549 times what it should be: a factor of 60/2π, as between revolutions per
-	// minute and rad/s
+	// error: velocity, against the slope of the position, is 9.549 times what it should be: a factor of 60/2π, as between revolutions per minute and rad/s
 }
