@@ -44,6 +44,8 @@ func TestVelocityDriveThatHoldsItsCommand(t *testing.T) {
 				}
 			} else if found.Fault != Disagree || found.Quantity != estimator.Position || n < c.from || n > c.to {
 				t.Errorf("%s, %+g: %+v after %d ms, want %d to %d", c.name, side, found, n, c.from, c.to)
+			} else if math.Abs(found.Value) > 3 { // rad  of way that is missing: 12 rad/s for a quarter of a second at most
+				t.Errorf("%s, %+g: %g rad are missing", c.name, side, found.Value)
 			}
 		}
 	}
