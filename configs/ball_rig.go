@@ -151,7 +151,8 @@ func (c *Config) checkSeen(r *schema.Report) {
 		}
 		name := d.Name + "." + m.Name
 		p := fmt.Sprintf("%s.measure[%d]", d.path(), k)
-		r.Errorf(p+".name", "%s.name: nothing of the ball is %s; want virtual.sensors: {%s: {of: …}} with one of %s, or leave it out", p, m.Name,
+		r.Errorf(p+".name", "%s.name: nothing of the ball is %s; want virtual.sensors: {%s: {of: …}} with one of %s, or leave it out", p,
+			m.Name,
 			name, strings.Join(outputs, ", "))
 	})
 }

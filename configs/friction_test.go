@@ -54,7 +54,8 @@ func replaceSection(t *testing.T, text, key, section string) string {
 	return ""
 }
 
-const gms = "{law: gms, sigma0: 11 N·m/rad, ratio: 2, elements: 6, C: 1 N·m/s, sigma2: 0.15 mN·m·s/rad, Fc: 15 mN·m, Fs: 21 mN·m, vs: " +
+const gms = "{law: gms, sigma0: 11 N·m/rad, ratio: 2, elements: 6, C: 1 N·m/s, sigma2: 0.15 mN·m·s/rad, Fc: 15 mN·m, Fs: 21 " +
+	"mN·m, vs: " +
 	"0.5 rad/s}"
 
 // Any law stands behind the virtual rig, in N·m and rad; what Marshal writes is the same law again.

@@ -77,8 +77,8 @@ func TestEquilibriumOfCircuit(t *testing.T) {
 }
 
 // What no current changes stays as it is at the start: the charge between capacitors in series, C₁·(u₁ − 2 V) = C₂·u₂ with
-// u₁ + u₂ = 12 V; the flux of a loop without resistance, L₁·(i₁ − 2 A) = L₂·i₂ with i₁ + i₂ = 12 A; the sum of currents of windings
-// in series, whatever their resistances.
+// u₁ + u₂ = 12 V; the flux of a loop without resistance, L₁·(i₁ − 2 A) = L₂·i₂ with i₁ + i₂ = 12 A; the sum of currents
+// of windings in series, whatever their resistances.
 func TestEquilibriumKeepsChargesAndFluxes(t *testing.T) {
 	const arm = `{version: 1, duration: 1 s, start: {equilibrium: true}, machine: {
   bodies: {arm: {joint: {kind: revolute, stiffness: 2}, inertia_z: 0.1, mass: 1}},

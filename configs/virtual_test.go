@@ -106,7 +106,8 @@ func TestVirtualWithoutFriction(t *testing.T) {
 
 // A stage speaks of m, N and kg in the axes of the plant too.
 func TestVirtualStage(t *testing.T) {
-	text := strings.NewReplacer("unit: rad\n", "unit: m\n", "N·m·s/rad", "N·s/m", "N·m/rad", "N/m", "N·m/A", "N/A", "kg·m²", "kg", "N·m", "N",
+	text := strings.NewReplacer("unit: rad\n", "unit: m\n", "N·m·s/rad", "N·s/m", "N·m/rad", "N/m", "N·m/A", "N/A", "kg·m²", "kg",
+		"N·m", "N",
 		"rad/s", "m/s", " mrad", " mm", " rad", " m").Replace(string(DemoYAML()))
 	text = strings.Replace(text, "  shaft:\n    kind: rotary", "  shaft:\n    kind: linear", 1)
 	text = text[:strings.Index(text, "\nvirtual:\n")] + `

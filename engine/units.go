@@ -9,7 +9,8 @@ import (
 // The formulas of an axis are the same whether it turns or moves along a line; only units differ: rad, N·m and kg·m² stand for m, N and
 // kg. linearRotary pairs the units of a linear and a rotary axis. The radian is written out, and an angle is no pure number.
 var linearRotary = [...][2]string{
-	{"m", "rad"}, {"m/s", "rad/s"}, {"m/s²", "rad/s²"}, {"m/s³", "rad/s³"}, {"m/(s²·√s)", "rad/(s²·√s)"}, {"s/m", "s/rad"}, {"1/m", "1/rad"},
+	{"m", "rad"}, {"m/s", "rad/s"}, {"m/s²", "rad/s²"}, {"m/s³", "rad/s³"}, {"m/(s²·√s)", "rad/(s²·√s)"}, {"s/m", "s/rad"},
+	{"1/m", "1/rad"},
 	{"m^-n", "rad^-n"},
 	{"N", "N·m"}, {"N/s", "N·m/s"}, {"N·s", "N·m·s"}, {"N/√s", "N·m/√s"},
 	{"N/m", "N·m/rad"}, {"N/(m·s)", "N·m/(rad·s)"}, {"N·s/m", "N·m·s/rad"}, {"m/N", "rad/(N·m)"},

@@ -6,8 +6,9 @@ import "testing"
 func TestUnitsOfTheOtherKindOfAxis(t *testing.T) {
 	for linear, rotary := range map[string]string{
 		"m": "rad", "m/s": "rad/s", "m/s²": "rad/s²", "N": "N·m", "N/s": "N·m/s", "N·s": "N·m·s", "kg": "kg·m²", "N/√s": "N·m/√s",
-		"N/m": "N·m/rad", "N·s/m": "N·m·s/rad", "N/(m·s)": "N·m/(rad·s)", "s/m": "s/rad", "N/A": "N·m/A", "A/N": "A/(N·m)", "V·s/m": "V·s/rad",
-		"m^-n": "rad^-n",
+		"N/m": "N·m/rad", "N·s/m": "N·m·s/rad", "N/(m·s)": "N·m/(rad·s)", "s/m": "s/rad", "N/A": "N·m/A", "A/N": "A/(N·m)",
+		"V·s/m": "V·s/rad",
+		"m^-n":  "rad^-n",
 	} {
 		if got := RotaryUnit(linear); got != rotary {
 			t.Errorf("%s on a rotary axis: %s, want %s", linear, got, rotary)

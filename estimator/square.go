@@ -56,8 +56,8 @@ func (m *square) add(a *square, times float64) {
 
 const expTerms = 16 // of the series: what is left out of a matrix of norm ½ is below 1e-18 of it
 
-// exp is e^{a·t}, by the series of e^{a·t/2ⁿ} with a norm of at most ½, squared n times [ML03, method 3]. It is e − 1 that is squared, E ←
-// 2E + E²: the small entries of a short time keep their digits.
+// exp is e^{a·t}, by the series of e^{a·t/2ⁿ} with a norm of at most ½, squared n times [ML03, method 3]. It is e − 1 that is
+// squared, E ← 2E + E²: the small entries of a short time keep their digits.
 func (m *square) exp(a *square, t float64) {
 	var x, term, next square
 	n := 0

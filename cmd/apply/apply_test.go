@@ -163,7 +163,8 @@ func TestApplyOtherLaws(t *testing.T) {
 			map[string]float64{"J": 8e-5, "Fc": 0.015, "Fs": 0.015, "Fv": 1.5e-4}},
 		{"a law in braces", lugre(), rigFile(t, "friction:                 # LuGre\n      law: lugre\n",
 			"friction: {law: dahl, sigma0: 3 N·m/rad, Fc: 7 mN·m, exponent: 1, label: x}  # Dahl\n    unused:\n",
-			"    unused:\n      sigma0: 11 N·m/rad\n      sigma1: 0.02 N·m·s/rad\n      sigma2: 1.5e-4 N·m·s/rad\n      Fc: 15 mN·m\n      Fs: 21 "+
+			"    unused:\n      sigma0: 11 N·m/rad\n      sigma1: 0.02 N·m·s/rad\n      sigma2: 1.5e-4 N·m·s/rad\n      Fc: 15 mN·m\n "+
+				"     Fs: 21 "+
 				"mN·m             # total break-away torque\n      vs: 0.5 rad/s\n      vd: 0.3 rad/s           # sigma1 fades with speed, which "+
 				"keeps the law passive\n", ""),
 			"lugre", map[string]float64{"Fs": 0.021319642070514018, "vd": 0.3}},

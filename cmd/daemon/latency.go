@@ -77,7 +77,8 @@ func LatencyAlone(w io.Writer, o LatencyOptions) error {
 	}
 	fmt.Fprintf(w, "loop at %g Hz for %v, load %s: lateness p50 %.1f  p99 %.1f  p99.9 %.1f  max %.1f µs, %.3f %% of steps missed\n", o.Rate,
 		o.BlockDuration, o.Load, b.P50, b.P99, b.P999, b.Max, b.Missed)
-	fmt.Fprintf(w, "busy p50 %.1f µs; real-time scheduling %s\n", b.BusyP50, map[bool]string{true: "on", false: "not granted (see hil run's " +
+	fmt.Fprintf(w, "busy p50 %.1f µs; real-time scheduling %s\n", b.BusyP50, map[bool]string{true: "on", false: "not granted (see " +
+		"hil run's " +
 		"first lines)"}[b.FIFO])
 	fmt.Fprintln(w, report.AsStarted("Compare with cyclictest: hil latency --pair"))
 	return nil

@@ -50,7 +50,8 @@ func TestStudiesOfTheBrushSoak(t *testing.T) {
 					if m.Name != w.metric || k.Factor != w.factor {
 						continue
 					}
-					t.Logf("%s: %s against %s: Spearman %.3f, the others held %.3f (%.3f … %.3f)", c.study, m.Name, k.Factor, *k.Spearman.R, *k.Partial.R,
+					t.Logf("%s: %s against %s: Spearman %.3f, the others held %.3f (%.3f … %.3f)", c.study, m.Name, k.Factor, *k.Spearman.R,
+						*k.Partial.R,
 						*k.Partial.Low, *k.Partial.High)
 					if r := *k.Spearman.R; r < w.from || r > w.to {
 						t.Errorf("%s: %s against %s: %.3f, want %g to %g", c.study, m.Name, k.Factor, r, w.from, w.to)

@@ -170,7 +170,8 @@ func TestDoublePendulum(t *testing.T) {
 	table, r := runExample(t, "double-pendulum.yaml", "duration: 10 s", "duration: 2 s")
 	const g = 9.81
 	rate := func(x [4]float64) (d [4]float64) {
-		// rods of 1 m and 1 kg: (1/3+1)·a″ + ½·cos(a−b)·b″ = −½·sin(a−b)·b′² − 3/2·g·cos a,  ⅓·b″ + ½·cos(a−b)·a″ = ½·sin(a−b)·a′² − ½·g·cos b
+		// rods of 1 m and 1 kg: (1/3+1)·a″ + ½·cos(a−b)·b″ = −½·sin(a−b)·b′² − 3/2·g·cos a, ⅓·b″ +
+		// ½·cos(a−b)·a″ = ½·sin(a−b)·a′² − ½·g·cos b
 		s, c := math.Sincos(x[0] - x[1])
 		m11, m12, m22 := 4.0/3, c/2, 1.0/3
 		f1, f2 := -s/2*x[3]*x[3]-1.5*g*math.Cos(x[0]), s/2*x[2]*x[2]-g/2*math.Cos(x[1])
@@ -392,8 +393,8 @@ func machineText(t *testing.T, text string) (r machineResult, said string, err e
 	return r, stderr.String(), err
 }
 
-// A parallelogram of other lengths and masses turns over its flat positions at several tolerances: (2/3·mp + mb)·p²·θ″ = −g·p·(mp + mb)·cos
-// θ (SciPy: DOP853, 1e-13), and no run of it is doubted.
+// A parallelogram of other lengths and masses turns over its flat positions at several tolerances: (2/3·mp + mb)·p²·θ″ =
+// −g·p·(mp + mb)·cos θ (SciPy: DOP853, 1e-13), and no run of it is doubted.
 func TestOneFourBar(t *testing.T) {
 	for _, tolerance := range []string{"1e-8", "1e-10", "1e-11", "1e-10\nconstraints: ggl"} {
 		r, said, err := machineText(t, `

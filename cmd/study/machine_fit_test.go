@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// rotorFiles are a folder with a rotor of 0.02 kg·m² and 0.05 N·m·s/rad, and two recordings of it: one of its answer to a torque that is
-// held between samples, in closed form, and one of a motion of two sines with the torque that it takes.
+// rotorFiles are a folder with a rotor of 0.02 kg·m² and 0.05 N·m·s/rad, and two recordings of it: one of its answer to a torque that
+// is held between samples, in closed form, and one of a motion of two sines with the torque that it takes.
 func rotorFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	const inertia, damping, dt = 0.02, 0.05, 5e-3
@@ -46,8 +46,8 @@ duration: 1 s
 }
 
 // A fit of the response of a machine, and one of its torques, as the base of a study: each run gives what went into the recording, whatever
-// is varied (the torques that over the armature of the file, 0.01 kg·m², and with a body without mass), and the manifest knows the file of
-// the machine.
+// is varied (the torques that over the armature of the file, 0.01 kg·m², and with a body without mass), and the manifest knows the file
+// of the machine.
 func TestStudyOfMachineFits(t *testing.T) {
 	for name, c := range map[string]struct {
 		fit, vary, inertia, damping string

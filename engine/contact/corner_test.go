@@ -7,8 +7,8 @@ import (
 	"hilrig/engine/lcp"
 )
 
-// large is the complementarity problem of n_N + 4·n_H unknowns x = (x_N, λ⁺, λ⁻, k⁺, k⁻) after [SNB06] (14), for all but sides AtLeast and
-// AtMost. It is solved by lcp.Solver, and forces are returned in the order of corner; nil without a solution.
+// large is the complementarity problem of n_N + 4·n_H unknowns x = (x_N, λ⁺, λ⁻, k⁺, k⁻) after [SNB06] (14), for all but sides
+// AtLeast and AtMost. It is solved by lcp.Solver, and forces are returned in the order of corner; nil without a solution.
 func large(c *corner, g, b []float64) (p []float64, status lcp.Status) {
 	n := c.n
 	w := 2 * n

@@ -26,8 +26,8 @@ import (
 //
 // Impacts too slow to matter do not rebound: approaches below VTh, those that leave slower than VChatter, and a second
 // impact of a pair within TChatter whose bodies moved against each other by less than 10·TolGap since. A ball that would bounce for a
-// further 2·VChatter/(g·(1−ε)) therefore rests that much too early: the defaults keep that below 1e-6 s on earth up to ε = 0.97, and larger
-// values save events. An impact that would make energy is repeated with less restitution, and counted.
+// further 2·VChatter/(g·(1−ε)) therefore rests that much too early: the defaults keep that below 1e-6 s on earth up to ε = 0.97, and
+// larger values save events. An impact that would make energy is repeated with less restitution, and counted.
 //
 // Where a sliding contact has A = G_NN − μ·σ·G_NT ≤ 0 (Painlevé), forces may not exist: then an impulse without approach
 // stops the sliding, as in an impact with ε = 0 (Inconsistent). If they exist nevertheless, so may others (Indeterminate): the

@@ -70,8 +70,8 @@ func mixedScene(t *testing.T, rng *rand.Rand) *Scene {
 	return s
 }
 
-// Along an arbitrary smooth motion, w·u + w̃ is the derivative of the gap, and w·u̇ + w̄ that of w·u + w̃, for N and T, for every kind of
-// contact.
+// Along an arbitrary smooth motion, w·u + w̃ is the derivative of the gap, and w·u̇ + w̄ that of w·u + w̃, for N and T, for every
+// kind of contact.
 func TestSceneKinematicsAgainstDifferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	kinds := map[string]int{}
@@ -159,7 +159,8 @@ func TestSceneKinematicsAgainstDifferences(t *testing.T) {
 			kinds[kind]++
 		}
 	}
-	for _, k := range []string{"disc–floor", "star–floor", "disc–hills", "disc–hills vertex", "star–hills", "hills–star", "star–hills vertex",
+	for _, k := range []string{"disc–floor", "star–floor", "disc–hills", "disc–hills vertex", "star–hills", "hills–star",
+		"star–hills vertex",
 		"square–star", "star–square", "disc–star", "wheel–star vertex", "wheel–disc"} {
 		if kinds[k] < 3 {
 			t.Errorf("%s: seen %d times", k, kinds[k])

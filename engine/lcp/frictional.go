@@ -109,8 +109,8 @@ type FrictionResult struct {
 //
 // The residual is free of units and of the sizes of the masses: velocities are measured in √D_ii, the root of twice the energy
 // of a unit impulse. With σ = max_i |b_i|/√D_ii it is the largest of |v_N|/√D_NN of a closed contact, |v_T|/√D_TT of one that
-// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + min(10⁻⁴·P, 10σ) with P² = max (p_N²·D_NN +
-// p_T²·D_TT): the second term is for what rounding leaves of impulses that are far larger than the velocities ask for. The impulses
+// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + min(10⁻⁴·P, 10σ) with P² = max (p_N²·D_NN
+// + p_T²·D_TT): the second term is for what rounding leaves of impulses that are far larger than the velocities ask for. The impulses
 // themselves have no residual: p_N ≥ 0 and |p_T| ≤ μ·p_N hold to the last bit.
 //
 // Where contacts are redundant p is not unique; v is what counts. A contact that could do without its impulse may be

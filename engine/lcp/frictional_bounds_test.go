@@ -182,8 +182,8 @@ func TestBaseOfOneContact(t *testing.T) {
 	}
 }
 
-// Where no solution is, all states show it up to searchStates of them: two of a contact that slides by force, with D_NN − μ·D_NT < 0 and an
-// approach no force can stop, four of each that may stick beside it, and two of each with Base and without friction.
+// Where no solution is, all states show it up to searchStates of them: two of a contact that slides by force, with D_NN − μ·D_NT < 0
+// and an approach no force can stop, four of each that may stick beside it, and two of each with Base and without friction.
 func TestSearchKnowsThatThereIsNoSolution(t *testing.T) {
 	for _, c := range []struct {
 		beside     int

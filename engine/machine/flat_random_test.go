@@ -12,8 +12,8 @@ import (
 )
 
 // ownFourBar is a four-bar of thin rods on the curve of its positions, by the equations below alone. Its position are the angles φ of
-// crank, coupler and rocker against the ground, where a·e(φ₁) + b·e(φ₂) = c·e(φ₃) + d; t is the direction of the curve, u the way along it
-// in a second. On the curve
+// crank, coupler and rocker against the ground, where a·e(φ₁) + b·e(φ₂) = c·e(φ₃) + d; t is the direction of the curve, u the
+// way along it in a second. On the curve
 //
 //	u′·tᵀMt = −tᵀ(M·κ·u² + n(φ, t)·u² + ∂V/∂φ),   κ = dt/ds.
 type ownFourBar struct {

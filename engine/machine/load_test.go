@@ -60,8 +60,8 @@ func TestIncline(t *testing.T) {
 }
 
 // An arm that turns without weight in a journal bearing presses it by the force that keeps its centre on the circle and by that which slows
-// it down: J·α = −µ·r·m·ρ·√(ω⁴ + α²), so α = −c·ω² with c = k/√(1 − k²), k = µ·r·m·ρ/J, and ω = ω₀/(1 + c·ω₀·t). The axis stands as it
-// likes.
+// it down: J·α = −µ·r·m·ρ·√(ω⁴ + α²), so α = −c·ω² with c = k/√(1 − k²), k = µ·r·m·ρ/J, and ω = ω₀/(1
+// + c·ω₀·t). The axis stands as it likes.
 func TestJournal(t *testing.T) {
 	const m, rho, j, r, omega, end = 1.5, 0.4, 0.3, 0.05, 20.0, 2.0
 	arm := func(coefficient, speed float64) Spec {

@@ -14,8 +14,8 @@ import (
 )
 
 // crankRocker is a four-bar linkage with rods of 1 kg/m, 0.1, 0.35 and 0.3 m long, on pins 0.4 m apart, with friction in its four pins, cut
-// at one of them: 1 between crank and coupler, 2 between coupler and rocker, 3 at the rocker's foot. levers are µ·r of the pins, from that
-// of the crank on, or their levels if the load has no effect.
+// at one of them: 1 between crank and coupler, 2 between coupler and rocker, 3 at the rocker's foot. levers are µ·r of the pins, from
+// that of the crank on, or their levels if the load has no effect.
 func crankRocker(cut int, kind multibody.CutKind, levers [4]float64, loaded bool, speed, torque float64) (Spec, func(x []float64)) {
 	const crank, coupler, rocker = 0.1, 0.35, 0.3
 	rod := func(name, parent string, at, length, side float64) multibody.Body {
@@ -74,8 +74,8 @@ var everyCut = []struct {
 var hold = multibody.Assembly{Hold: []string{"crank"}}
 
 // A linkage goes the same way whichever of its pins is the one that closes the loop, with friction that the force of each pin acts on. The
-// numbers are those of an integration in the coordinates of the three bodies, friction µ·r·|F|·tanh(v/0.05) from the multipliers of their
-// pins, by scipy's DOP853 to 1e-11: crank after 0.5 s, and the force on it.
+// numbers are those of an integration in the coordinates of the three bodies, friction µ·r·|F|·tanh(v/0.05) from the multipliers of
+// their pins, by scipy's DOP853 to 1e-11: crank after 0.5 s, and the force on it.
 func TestLoopFrictionUnderLoad(t *testing.T) {
 	const q, v, force, end = 10.329748267, 49.908773847, 109.740832, 0.5
 	for _, c := range everyCut {

@@ -12,16 +12,17 @@ import (
 	"hilrig/engine/reference"
 )
 
-// Row is the electromechanical constraint of [TZ02] (21), x·z′ = −φ(ξ, ξ′, ξ″), linear in its arguments: speeds follow charges ξ, currents
-// ξ′ and their rates ξ″,
+// Row is the electromechanical constraint of [TZ02] (21), x·z′ = −φ(ξ, ξ′, ξ″), linear in its arguments: speeds follow charges
+// ξ, currents ξ′ and their rates ξ″,
 //
 //	Σ X_k·v_k + Σ (Charge·ξ + Current·ξ′ + Rate·ξ″) + Offset(t) = 0.
 //
 // As in the source the multiplier λ acts on the mechanics alone, along X: the circuit does not feel it. So the row is a source or sink of
 // energy, Input of the audit. Where the field is known, a motor or a magnet says more: torque and back-emf from one co-energy.
 //
-// The row is kept at positions too, through the state σ′ = −φ of its name: Σ X_k·q_k = σ. Rates ξ″ make its acceleration depend on those of
-// the machine through the circuit; both are solved together, the second derivatives by differences along the motion, good to some 1e-9.
+// The row is kept at positions too, through the state σ′ = −φ of its name: Σ X_k·q_k = σ. Rates ξ″ make its acceleration depend
+// on those of the machine through the circuit; both are solved together, the second derivatives by differences along the motion, good to
+// some 1e-9.
 type Row struct {
 	Name   string
 	X      []multibody.Term

@@ -359,7 +359,8 @@ func (c *Crossing) orthogonal(d *Data, p *crossingPoint, to []float64, first boo
 	}
 }
 
-// removePrescribed takes from a row what prescribed motions, equations J_s·v ≠ 0 of S, do along it: its product with v is zero afterwards.
+// removePrescribed takes from a row what prescribed motions, equations J_s·v ≠ 0 of S, do along it: its product with v is zero
+// afterwards.
 func (c *Crossing) removePrescribed(d *Data, v, row []float64) {
 	m, n := c.m, c.m.nv
 	if len(m.loops.drives)+len(m.loops.relations) == 0 {

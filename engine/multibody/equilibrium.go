@@ -13,10 +13,10 @@ var ErrEquilibrium = errors.New("no static equilibrium found")
 
 // EquilibriumUnder moves q, the machine at rest, to a static equilibrium under the external wrenches and torques that depend on the
 // position, with the constraints met: act writes those at q, which it may use Data for. Newton's method for the forces along the
-// independent coordinates, f(u) = Rᵀ(τ − h) = 0, with a slope of differences. Where the machine is not stable the inertia is added to the
-// slope until every step goes with the forces, so that it ends, as a machine would, in a stable equilibrium, unless it begins in one that
-// is not. It tells whether a small push brings the machine off for good: unstable. The error, an ErrEquilibrium, says how much force is
-// left; q is then unchanged.
+// independent coordinates, f(u) = Rᵀ(τ − h) = 0, with a slope of differences. Where the machine is not stable the inertia is added to
+// the slope until every step goes with the forces, so that it ends, as a machine would, in a stable equilibrium, unless it begins in one
+// that is not. It tells whether a small push brings the machine off for good: unstable. The error, an ErrEquilibrium, says how much force
+// is left; q is then unchanged.
 func EquilibriumUnder(m *Model, d *Data, q []float64, act func(q, tau []float64) Status) (unstable bool, err error) {
 	m.check("EquilibriumUnder", q, nil, nil)
 	s := statics{m: m, d: d, act: act, q: append([]float64(nil), q...), v: make([]float64, m.nv), p: NewPartition(m)}

@@ -114,10 +114,10 @@ func TestEquilibriumOfGravityAlone(t *testing.T) {
 }
 
 // Equilibrium moves q, the machine at rest, to a static equilibrium under constant torques tau and the external wrenches, with the
-// constraints met: Newton's method for the forces along the independent coordinates, f(u) = Rᵀ(τ − h) = 0, with a slope of differences.
-// Where the machine is not stable the inertia is added to the slope until every step goes with the forces, so that it ends, as a machine
-// would, in a stable equilibrium, unless it begins in one that is not. The error, an ErrEquilibrium, says how much force is left; q is
-// then unchanged.
+// constraints met: Newton's method for the forces along the independent coordinates, f(u) = Rᵀ(τ − h) = 0, with a slope of
+// differences. Where the machine is not stable the inertia is added to the slope until every step goes with the forces, so that it ends, as
+// a machine would, in a stable equilibrium, unless it begins in one that is not. The error, an ErrEquilibrium, says how much force is left;
+// q is then unchanged.
 func Equilibrium(m *Model, d *Data, q, tau []float64) error {
 	m.check("Equilibrium", q, nil, tau)
 	_, err := EquilibriumUnder(m, d, q, func(_, g []float64) Status {

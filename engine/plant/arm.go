@@ -91,9 +91,9 @@ const (
 // the second joint: with a1(b) the mean acceleration that the first joint then makes, and b′(a1) the one that the second one
 // answers with, b′(a1(b)) = b. The mass matrix is positive definite and friction and drives only resist, so b′(a1(·)) rises
 // with a slope between 0 and M12²/(M11·M22) < 1: the left-hand side less the right one falls with a slope between −1 and a number
-// below 0, and the secant, kept within these slopes, finds its zero; where it does not halve what is left, one step with −1 comes between,
-// which cannot go too far. Matrix and forces are those of the middle of the step, found on the way.
-// Second order; where friction makes no part of the step, the same as the implicit midpoint rule.
+// below 0, and the secant, kept within these slopes, finds its zero; where it does not halve what is left, one step with −1 comes
+// between, which cannot go too far. Matrix and forces are those of the middle of the step, found on the way. Second order; where friction
+// makes no part of the step, the same as the implicit midpoint rule.
 func (a *arm) step(dt float64, d [2]*Axis, x1, x2 []float64, y1, y2 []float64) engine.Status {
 	one, two := d[0], d[1]
 	w1, w2 := x1[Omega], x2[Omega]

@@ -29,14 +29,14 @@ type Fit struct {
 	Rms    float64 // m  weighted root mean square of the distances |pW − R·pB − P|
 	Mirror float64 // m  the Rms that a reflection would leave: far below Rms where one set of axes is left-handed
 	Spread float64 // m  weighted root mean square distance of the points of the body from their best line
-	// m² Σ w·(|d|²·1 − d·dᵀ), world axes, d from the centre: σ²·Inertia⁻¹ is the covariance of a turn (rad², world axes) for noise σ/√w of
-	// each coordinate
+	// m² Σ w·(|d|²·1 − d·dᵀ), world axes, d from the centre: σ²·Inertia⁻¹ is the covariance of a turn (rad², world axes) for
+	// noise σ/√w of each coordinate
 	Inertia Matrix
 	Weight  float64 // Σ w
 }
 
-// Align finds the rotation R and the position P that make Σ w·|pW − R·pB − P|² least, by the largest eigenvector of the 4×4 matrix of
-// [H87]: never a reflection. weight nil weighs all alike; points of weight 0 are left out. The slices have one length.
+// Align finds the rotation R and the position P that make Σ w·|pW − R·pB − P|² least, by the largest eigenvector of the 4×4 matrix
+// of [H87]: never a reflection. weight nil weighs all alike; points of weight 0 are left out. The slices have one length.
 //
 // Fewer than three points are ErrFewPoints, points on one line ErrCollinear, and mirror images whose rotation is not unique
 // ErrMirrored.

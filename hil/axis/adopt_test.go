@@ -124,7 +124,8 @@ func TestAdopt(t *testing.T) {
 			}
 			if math.Abs(b.Unexplained()-0.42) > 1e-12 || math.Abs(b.stall.friction-0.21) > 1e-12 || b.stall.j != 9e-5 ||
 				b.activePath.motor.J != 9e-5 || b.signs != nil && b.signs.s.Motor.J != 9e-5 {
-				t.Errorf("%v: residual limit %g N·m, twin %+v, motor %+v, signs %+v", drive, b.Unexplained(), b.stall.twin, b.activePath.motor, b.signs)
+				t.Errorf("%v: residual limit %g N·m, twin %+v, motor %+v, signs %+v", drive, b.Unexplained(), b.stall.twin, b.activePath.motor,
+					b.signs)
 			}
 			if want := frozenFs*2*0.021 + unsureEffort*b.frozen.effort(s.TopCommand); math.Abs(b.frozen.hold-want) > 1e-12 ||
 				b.frozen.axisModel.j != 9e-5 {

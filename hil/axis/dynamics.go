@@ -12,9 +12,9 @@ import (
 //
 //	1 + q²/(J²·r²·ω⁶)
 //
-// so its poles are those of a Butterworth low-pass of third order with the corner ω0 = (q/(J·r))^⅓, which lags by 2/ω0; between samples the
-// estimate stands. A measured speed makes the lag shorter, a noisy voltage without a measured current longer. 0 where no friction is
-// estimated.
+// so its poles are those of a Butterworth low-pass of third order with the corner ω0 = (q/(J·r))^⅓, which lags by 2/ω0; between
+// samples the estimate stands. A measured speed makes the lag shorter, a noisy voltage without a measured current longer. 0 where no
+// friction is estimated.
 func (a *Axis) Lag() float64 {
 	walk := a.s.Mechanical.Walk
 	if a.s.Drive == plant.VoltageDrive {
@@ -26,8 +26,8 @@ func (a *Axis) Lag() float64 {
 	return 2*math.Cbrt(a.s.Motor.J*a.est.PositionNoise()*math.Sqrt(a.s.SamplePeriod)/walk) + (a.s.SamplePeriod-a.s.Tick)/2
 }
 
-// Dynamics are the estimated acceleration (rad/s²) and friction (N·m) under the estimate x: the acceleration is that of the filter where it
-// is a state, else what the newest known effort leaves beside friction. Without an inertia there is no friction to tell, and it is 0.
+// Dynamics are the estimated acceleration (rad/s²) and friction (N·m) under the estimate x: the acceleration is that of the filter where
+// it is a state, else what the newest known effort leaves beside friction. Without an inertia there is no friction to tell, and it is 0.
 func (a *Axis) Dynamics(in *estimator.Inputs, x []float64) (acceleration, friction float64) {
 	if a.layout.friction < 0 {
 		return x[2], 0 // behind position and velocity

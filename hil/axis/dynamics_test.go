@@ -9,8 +9,8 @@ import (
 	"hilrig/estimator"
 )
 
-// An axis pushed by a constant effort against a constant friction moves as x = (tau − F)/(2J)·t². What the filter makes of exact positions
-// is told as acceleration and friction, whatever tells the effort; without an inertia only the acceleration is.
+// An axis pushed by a constant effort against a constant friction moves as x = (tau − F)/(2J)·t². What the filter makes of exact
+// positions is told as acceleration and friction, whatever tells the effort; without an inertia only the acceleration is.
 func TestDynamics(t *testing.T) {
 	const (
 		tau, friction, j, k = 0.03, 0.02, 7e-5, 0.05 // N·m, N·m, kg·m², N·m/A

@@ -6,7 +6,8 @@ import "math"
 // knows nothing of it, and the slope is 0. A gravity of the wrong sign leaves twice itself to the feedback, −2; a mass that is half the
 // true one as much again, 1.
 type feedForward struct {
-	duration, meanSquare, meanProduct float64 // s, (N·m)², (N·m)²  means of the squares of what is given, and of its product with the feedback
+	// s, (N·m)², (N·m)²  means of the squares of what is given, and of its product with the feedback
+	duration, meanSquare, meanProduct float64
 }
 
 const (

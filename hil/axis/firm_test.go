@@ -8,10 +8,10 @@ import (
 	"hilrig/estimator"
 )
 
-// A contact of 100 N·m/rad gives way by nine counts of 1 mrad where the effort changes by 0.9 N·m. One that has not, and is pushed by more
-// than 1.1 N·m, is frozen when an axis of 1 kg·m² has gone 30 counts against 1.1 N·m, though the file's 1 N·m, twice, and 1 N·m of the
-// drive would keep it. By hand, to both sides: 20·ln(E/(E − ΔF)) ms until the mean of the effort has changed so much, and
-// √(60 mrad/(E − 1.1)) s.
+// A contact of 100 N·m/rad gives way by nine counts of 1 mrad where the effort changes by 0.9 N·m. One that has not, and is pushed by
+// more than 1.1 N·m, is frozen when an axis of 1 kg·m² has gone 30 counts against 1.1 N·m, though the file's 1 N·m, twice, and 1 N·m
+// of the drive would keep it. By hand, to both sides: 20·ln(E/(E − ΔF)) ms until the mean of the effort has changed so much, and √(60
+// mrad/(E − 1.1)) s.
 func TestContactThatMustGiveWay(t *testing.T) {
 	for _, c := range []struct {
 		name   string

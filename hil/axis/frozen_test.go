@@ -9,8 +9,8 @@ import (
 	"hilrig/estimator"
 )
 
-// frozenSpec is an axis of 1 kg·m² and 1 N·m of break-away, with a count of 1 mrad, by hand: an effort drive of 100 N·m, so that the hold
-// is 2 + 1 = 3 N·m.
+// frozenSpec is an axis of 1 kg·m² and 1 N·m of break-away, with a count of 1 mrad, by hand: an effort drive of 100 N·m, so that the
+// hold is 2 + 1 = 3 N·m.
 func frozenSpec() *Spec {
 	return &Spec{Drive: plant.EffortDrive, Tick: 1e-3, SamplePeriod: 1e-3, TopCommand: 100, Motor: plant.Motor{J: 1},
 		Law:        &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 1e3, Vs: 1},
@@ -207,8 +207,8 @@ func TestFrozenBesideACurrent(t *testing.T) {
 }
 
 // What stops an axis within a sample looks like a load of any size in the last sample that moves, and must keep the axis from nothing: 1
-// rad/s without a load, 400 N·m in the last sample (4 N·m in a mean of 0.1 s), and then 6.5 and 8 N·m that push, 3.5 and 3 N·m beyond what
-// the twins stand. A load of 5 N·m that was carried all the time is one.
+// rad/s without a load, 400 N·m in the last sample (4 N·m in a mean of 0.1 s), and then 6.5 and 8 N·m that push, 3.5 and 3 N·m beyond
+// what the twins stand. A load of 5 N·m that was carried all the time is one.
 func TestWhatStopsAnAxisIsNoLoad(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		for _, carried := range []bool{false, true} {

@@ -69,7 +69,8 @@ func (m *motion) step(dt float64) (pos, vel, acc float64) {
 	x, q := m.s/m.length, p-m.base
 	d := 30 * x * x * (1 - x) * (1 - x) / m.length
 	dd := 60 * x * (1 - x) * (1 - 2*x) / (m.length * m.length)
-	if fast := math.Abs(d * q); fast > most { // the reference has moved away since the start: time in the blend goes slower, so that d·q stays
+	// the reference has moved away since the start: time in the blend goes slower, so that d·q stays
+	if fast := math.Abs(d * q); fast > most {
 		m.s -= dt * (1 - most/fast)
 		x = m.s / m.length
 		d *= most / fast
@@ -88,8 +89,8 @@ func (g *glide) follow(want, w, dt float64) (x, dx, ddx float64) {
 }
 
 // limited advances by dt towards want with the natural frequency w (1/s; 0 or too fast for the step: jump), at most as fast as most (1/s),
-// and gives the value with its two derivatives; where it has arrived it stays. The step is implicit in both states: stable for any w·dt. It
-// does not overshoot where it was held back: it leaves the limit at a distance of 2·most/w, from which it comes to rest by itself.
+// and gives the value with its two derivatives; where it has arrived it stays. The step is implicit in both states: stable for any w·dt.
+// It does not overshoot where it was held back: it leaves the limit at a distance of 2·most/w, from which it comes to rest by itself.
 func (g *glide) limited(want, w, dt, most float64) (x, dx, ddx float64) {
 	before := g.dx
 	switch {

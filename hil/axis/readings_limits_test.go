@@ -198,7 +198,8 @@ func TestFrozenBesideAnother(t *testing.T) {
 				in.Current.Value = x
 				return 2 * x, 0
 			}},
-		{"effort beside voltage and speed: 5·0.2 and 2.5 N·m, 0.25 N·m/V", compared(plant.VoltageDrive, estimator.Effort), estimator.Effort, 14,
+		{"effort beside voltage and speed: 5·0.2 and 2.5 N·m, 0.25 N·m/V", compared(plant.VoltageDrive, estimator.Effort), estimator.Effort,
+			14,
 			func(_ *estimator.Inputs, x float64) (float64, float64) { return x, 0 }},
 		{"effort of a current drive: 0.5 and 5·0.2 N·m, 0.5 N·m/A", compared(plant.CurrentDrive, estimator.Effort), estimator.Effort, 3,
 			func(_ *estimator.Inputs, x float64) (float64, float64) { return x, 0 }},

@@ -15,10 +15,10 @@ import (
 //	slipping  effort = constant + n·(J·x″ + v(x′))
 //
 // x, x′ and x″ are those that are shown. v is what the law says of viscous friction and, of a voltage, what the back-emf takes of the
-// effort of a winding that stands, K²/R·x′. The constant is friction and load, which no file need know; k is a spring, or a pendulum that
-// hangs or stands. The inertia is that of momentum, in units of that of the file. The position slips where n is far from 1, and the second
-// explanation leaves a tenth of what the best of the first one leaves. It has two numbers where the first has four: a hand or a load that
-// moves by itself is told by neither.
+// effort of a winding that stands, K²/R·x′. The constant is friction and load, which no file need know; k is a spring, or a pendulum
+// that hangs or stands. The inertia is that of momentum, in units of that of the file. The position slips where n is far from 1, and the
+// second explanation leaves a tenth of what the best of the first one leaves. It has two numbers where the first has four: a hand or a load
+// that moves by itself is told by neither.
 //
 // Friction is constant only while the axis moves to one side. So a window begins where the position begins to move, and again where the
 // contact has given way, and ends where the position turns; in a long motion one ends every windowEvery and begins anew. A window in which
@@ -157,7 +157,8 @@ func (w *slipWindow) judge(f *frozen, span, age, inertia float64) (bad, hint Fin
 	return bad, hint
 }
 
-// slips is how many times as far as it shows the axis goes, if the position slips, and the variance (N²·m²) of the effort that this leaves.
+// slips is how many times as far as it shows the axis goes, if the position slips, and the variance (N²·m²) of the effort that this
+// leaves.
 func (w *slipWindow) slips() (n, left float64) {
 	c := &w.cov
 	both := c[1][3] + c[2][3]

@@ -104,7 +104,8 @@ func TestHistoryAndExport(t *testing.T) {
 	p.until("hil.inView() >= 498 && hil.inView() <= 502") // every row of half a second
 	// cursors read it too
 	p.do(chromedp.Click(chromedp.CSS("#marks")))
-	if got := clean(eval[string](p, "document.querySelector('#plots figure:nth-child(2) .trace').textContent")); strings.Contains(got, "–") ||
+	if got := clean(eval[string](p, "document.querySelector('#plots figure:nth-child(2) .trace').textContent")); strings.Contains(got,
+		"–") ||
 		!strings.Contains(got, "Δ") {
 		t.Errorf("cursors in the past: %q", got)
 	}

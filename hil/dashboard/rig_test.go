@@ -85,9 +85,11 @@ func schema() hil.Schema {
 			ch{"status", "", "", hil.RoleStatus}, ch{"age", "s", "", hil.RoleAge}),
 		Est: of(x, ch{"est.position", "rad", x, hil.RolePosition}, ch{"est.velocity", "rad/s", x, hil.RoleVelocity},
 			ch{"est.current", "A", x, hil.RoleCurrent}, ch{"est.friction", "N·m", x, hil.RoleFriction},
-			ch{"rls.J", "kg·m²", x, hil.RoleParameter}, ch{"rls.Fv", "N·m·s/rad", x, hil.RoleParameter}, ch{"rls.Fc", "N·m", x, hil.RoleParameter},
+			ch{"rls.J", "kg·m²", x, hil.RoleParameter}, ch{"rls.Fv", "N·m·s/rad", x, hil.RoleParameter},
+			ch{"rls.Fc", "N·m", x, hil.RoleParameter},
 			ch{"rls.offset", "N·m", x, hil.RoleParameter},
-			ch{"rls.J_se", "kg·m²", x, hil.RoleStdErr}, ch{"rls.Fv_se", "N·m·s/rad", x, hil.RoleStdErr}, ch{"rls.Fc_se", "N·m", x, hil.RoleStdErr},
+			ch{"rls.J_se", "kg·m²", x, hil.RoleStdErr}, ch{"rls.Fv_se", "N·m·s/rad", x, hil.RoleStdErr},
+			ch{"rls.Fc_se", "N·m", x, hil.RoleStdErr},
 			ch{"rls.offset_se", "N·m", x, hil.RoleStdErr},
 			ch{"rls.windows", "", x, hil.RoleCount}, ch{"rls.cond", "", x, hil.RolePlain}),
 		Model: of(x, ch{"ref.position", "rad", x, hil.RolePosition}, ch{"ref.velocity", "rad/s", x, hil.RoleVelocity},
@@ -438,7 +440,8 @@ func steadyCurve(_, law string, values map[string]float64) (points [][2]float64,
 }
 
 // live are what may be set.
-var live = []axis.Param{{Name: "shaft.control.kp", Unit: "N·m/rad", Lo: 0, Hi: math.Inf(1)}, {Name: "shaft.reference.scale", Lo: 0, Hi: 10}}
+var live = []axis.Param{{Name: "shaft.control.kp", Unit: "N·m/rad", Lo: 0, Hi: math.Inf(1)},
+	{Name: "shaft.reference.scale", Lo: 0, Hi: 10}}
 
 // parameters are those in force.
 func (r *rig) parameters() []byte {

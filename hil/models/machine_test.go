@@ -69,8 +69,8 @@ func angles(phi float64) (coupler, rocker float64) {
 	return coupler, math.Atan2(by+couplerL*math.Sin(coupler), bx+couplerL*math.Cos(coupler)-groundL)
 }
 
-// wanted is the torque of the drive by Lagrange's equation of the one coordinate phi, J·α + ½J′·ω² + V′ + c·ω, and the moment of the pin's
-// force on the rocker about its bearing, by the rocker's own balance. Derivatives are central differences of the geometry.
+// wanted is the torque of the drive by Lagrange's equation of the one coordinate phi, J·α + ½J′·ω² + V′ + c·ω, and the moment
+// of the pin's force on the rocker about its bearing, by the rocker's own balance. Derivatives are central differences of the geometry.
 func wanted(phi, omega, alpha float64) (torque, moment float64) {
 	const d = 1e-4
 	slope := func(f func(float64) float64, x float64) float64 {

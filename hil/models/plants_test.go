@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Plants for rival laws: the motor of the demo with a friction of its own, integrated here from the equations of the laws in steps of 10 µs
-// by the symplectic Euler scheme. Nothing of the program's laws, schemes or machines is in them.
+// Plants for rival laws: the motor of the demo with a friction of its own, integrated here from the equations of the laws in steps of 10
+// µs by the symplectic Euler scheme. Nothing of the program's laws, schemes or machines is in them.
 
 const (
 	pFc, pFs, pVs = 15e-3, 21e-3, 0.5 // N·m, N·m, rad/s

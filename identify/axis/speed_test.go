@@ -119,7 +119,8 @@ func (s *speed) stream() {
 func (s *speed) print() {
 	var b strings.Builder
 	m := func(name string) float64 { return median(s.of[name]) }
-	b.WriteString("\nEvolution, 100 members × 200 generations × 10 000 samples:\n\n| | processor, s | ratio | wall, s | wall, 2 workers, s " +
+	b.WriteString("\nEvolution, 100 members × 200 generations × 10 000 samples:\n\n| | processor, s | ratio | wall, s | wall, 2 " +
+		"workers, s " +
 		"| rms left, m/s |\n|---|---:|---:|---:|---:|---:|\n")
 	fmt.Fprintf(&b, "| differential evolution | %.1f | 1 | %.1f | | %.3g |\n", m("de cpu"), m("de wall"), m("de rms"))
 	for _, p := range population.Paths() {

@@ -9,9 +9,10 @@ import (
 )
 
 // How many samples of a reversal lie in presliding, and in the dip, by closed forms. Behind the reversal of a sine of amplitude A the way
-// is s = A·ω²·τ²/2 after the time τ, and bristles of constant level have the force Fc·(1 − 2·exp(−σ0·s/Fc)): between −0.9 and 0.9 of Fc
-// from ln(1/0.95) to ln(1/0.05) times Fc/σ0. The speed is below vs for 2·vs/(A·ω²). With a fifth less than it takes either pair is not
-// told, with a quarter more it is. Beside a board of 200 Hz stiffness was 22 % off, with an interval that did not hold the truth.
+// is s = A·ω²·τ²/2 after the time τ, and bristles of constant level have the force Fc·(1 − 2·exp(−σ0·s/Fc)): between −0.9
+// and 0.9 of Fc from ln(1/0.95) to ln(1/0.05) times Fc/σ0. The speed is below vs for 2·vs/(A·ω²). With a fifth less than it takes
+// either pair is not told, with a quarter more it is. Beside a board of 200 Hz stiffness was 22 % off, with an interval that did not hold
+// the truth.
 func TestContactBetweenSamples(t *testing.T) {
 	const a, omega, fc, s0, seconds = 0.01, 2 * math.Pi * 1.013, 1.0, 1e4, 40.0
 	bent := math.Sqrt(2*fc/s0/(a*omega*omega)) * (math.Sqrt(-math.Log(0.05)) - math.Sqrt(-math.Log(0.95)))

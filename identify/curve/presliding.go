@@ -24,7 +24,8 @@ const (
 	fastShare  = 0.004 // share of break-away that goes with the rate of the bristle and is worth a word
 )
 
-const sigma1Advice = "Excite presliding near √(σ0/M): a small chirp or a tap on the axis from rest, sampled ten times faster than that; " +
+const sigma1Advice = "Excite presliding near √(σ0/M): a small chirp or a tap on the axis from rest, sampled ten times faster " +
+	"than that; " +
 	"or fit a whole motion (lugre, kalman)."
 
 // PreslidingParams are sigma0, Fs and offset with starts and bounds from the loops.

@@ -70,8 +70,8 @@ func StepParams(recs []*record.Record) []fit.Param {
 //
 // where fmax − f2 = a falls by v2·lag/L when the force is recorded that much later than the motion. A, B, L, mu0 are the regression over
 // all steps, with a scatter of A·r, B·r, ln L and f2 from step to step beside their errors where they need one. Against the source (6.39)
-// has f1 − f1∞, what the step before had left to decay. f1 is the level right before the step, so the record must hold it. What a machine
-// of known stiffness does to the numbers is told by yielding.
+// has f1 − f1∞, what the step before had left to decay. f1 is the level right before the step, so the record must hold it. What a
+// machine of known stiffness does to the numbers is told by yielding.
 //
 // Force and motion are seldom sampled at one instant. Where the force is seen to jump between two of its samples it tells lag to
 // a part of a sample, else it is known to be less than about one; steps of different v2/L tell it better. Unless it is among the

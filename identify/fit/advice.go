@@ -25,7 +25,8 @@ var experiments = []experiment{
 		"largest, both directions."},
 	{"Fc Fs vs", "The dip of the Stribeck curve is hardly visited: record constant velocities from vs/10 to 10·vs, spaced evenly in the " +
 		"logarithm."},
-	{"sigma0 sigma1", "Below √(σ0/M) a bristle is felt through its stiffness alone: excite presliding near that frequency by a small chirp " +
+	{"sigma0 sigma1", "Below √(σ0/M) a bristle is felt through its stiffness alone: excite presliding near that frequency by a " +
+		"small chirp " +
 		"or a tap, or fix σ1."},
 	{"sigma1 sigma2", "Both are damping: take σ2 from constant velocities far above vs, and σ1 from small oscillations in presliding near " +
 		"√(σ0/M)."},

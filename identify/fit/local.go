@@ -91,8 +91,8 @@ func (s *Solution) marginal(keep func(place int) bool) *marginal {
 }
 
 // local computes the standard errors of the local parameters: what the rows of a block tell of its own ones where the others are known, and
-// what is not known of the others. root is that of (XᵀX)⁺ and scores the long-run covariance of its scores; nil: there are no others. The
-// covariance of the two is left out: one block of many has a small part in the others.
+// what is not known of the others. root is that of (XᵀX)⁺ and scores the long-run covariance of its scores; nil: there are no others.
+// The covariance of the two is left out: one block of many has a small part in the others.
 func (c *covariance) local(s *Solution, m *marginal, root *mat.Dense, scores []float64) {
 	s2 := s.variance()
 	for len(c.carry) < len(s.FreeParams) {

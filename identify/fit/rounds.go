@@ -8,8 +8,8 @@ import (
 
 // A search on islands falls into rounds: round 0 evaluates the random members, and each of the following goes from an exchange to the next.
 // Within a round islands know nothing of each other, so that programs on different machines may do them. What an island needs of the round
-// before is its own state and the best of the island before it in the ring, in round 1 the costs of all first members, for f̄0. All islands
-// of all rounds, joined, are the population of Search, to the last bit.
+// before is its own state and the best of the island before it in the ring, in round 1 the costs of all first members, for f̄0. All
+// islands of all rounds, joined, are the population of Search, to the last bit.
 
 // Needs tells whose states of the round before an island needs, the least first.
 func (a AEP) Needs(round, island int) (islands []int) {

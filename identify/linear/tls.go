@@ -164,8 +164,8 @@ var noAnswer = &record.Error{
 	Hint: "Check noise_ratio, lower the filter cutoff, or use form instrumental.",
 }
 
-// setInfluence forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ. From then on Ŵ
-// are the instruments.
+// setInfluence forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ. From then on
+// Ŵ are the instruments.
 func (r *regression) setInfluence(s *solution) error {
 	n, p := len(r.y), len(r.w)
 	e := r.misfit(s.theta)

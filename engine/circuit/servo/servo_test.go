@@ -63,8 +63,8 @@ func loop(t *testing.T, pid control.PID, every float64, want reference.Generator
 	return p
 }
 
-// A loop that is ten times as fast as the step settles where it should without ringing up: L·i′ = kp·(1 − i) − R·i, kp/L = 10/h, i∞ =
-// kp/(kp + R).
+// A loop that is ten times as fast as the step settles where it should without ringing up: L·i′ = kp·(1 − i) − R·i, kp/L = 10/h,
+// i∞ = kp/(kp + R).
 func TestFastLoopInSlowStep(t *testing.T) {
 	const h, kp = 1e-3, 10.0
 	p := loop(t, control.PID{Kp: kp}, 0, reference.Constant(1))

@@ -17,13 +17,14 @@ func (m *Model) RollingForce(f *Frame, w r3.Vec) (dw, force r3.Vec) {
 
 // Slopes are the derivatives of dω/dt, column by column, in body axes.
 type Slopes struct {
-	Turn                  [3]r3.Vec // 1/s²     by a small turn of the body about each of its axes: q·exp(δ)
-	Omega                 [3]r3.Vec // 1/s      by ω
-	Roll, Spin, Quadratic r3.Vec    // by the linear coefficients (1/(kg·m²·s)…: rad/s² per N·m·s), and the quadratic one against rolling
+	Turn  [3]r3.Vec // 1/s²     by a small turn of the body about each of its axes: q·exp(δ)
+	Omega [3]r3.Vec // 1/s      by ω
+	// by the linear coefficients (1/(kg·m²·s)…: rad/s² per N·m·s), and the quadratic one against rolling
+	Roll, Spin, Quadratic r3.Vec
 }
 
-// Slopes differentiates the equations of a ball that rolls, turning at w with acceleration dw, by orientation, ω and coefficients. Friction
-// of Coulomb's type is left out: it has none at rest, and an estimator that knows it gives the rest.
+// Slopes differentiates the equations of a ball that rolls, turning at w with acceleration dw, by orientation, ω and coefficients.
+// Friction of Coulomb's type is left out: it has none at rest, and an estimator that knows it gives the rest.
 func (m *Model) Slopes(f *Frame, w, dw r3.Vec) (s Slopes) {
 	g, c := f.C, m.c
 	rho := axpy(m.radius, g, c)

@@ -86,7 +86,8 @@ func NewJoined(p Params, joints [segments]Joint) (*Brush, error) {
 	}
 	for i, j := range joints {
 		if j.Parent < -1 || j.Parent >= i || math.IsNaN(j.Position) || math.IsInf(j.Position, 0) {
-			return nil, fmt.Errorf("brush: joint %d: parent %d at %g m, want −1 or an earlier segment, and a finite place", i, j.Parent, j.Position)
+			return nil, fmt.Errorf("brush: joint %d: parent %d at %g m, want −1 or an earlier segment, and a finite place", i, j.Parent,
+				j.Position)
 		}
 	}
 	b := &Brush{p: p, joint: joints, speed: p.Commutator.Speed}

@@ -92,7 +92,8 @@ func TestCurrentUnderSwingingForcesAgreesWithSciPy(t *testing.T) {
 		}
 		e1, s1, l1, arc := run(5)
 		e2, _, _, _ := run(20)
-		t.Logf("case %d: 20 µs: current off by %.2g of its peak, ∫i² by %.2g, contact loss by %.2g, arcs %.3g J; 5 µs: %.2g", n, e1, s1, l1, arc,
+		t.Logf("case %d: 20 µs: current off by %.2g of its peak, ∫i² by %.2g, contact loss by %.2g, arcs %.3g J; 5 µs: %.2g", n, e1, s1, l1,
+			arc,
 			e2)
 		if e1 > 1e-3 || s1 > 1e-3 || l1 > 1e-3 {
 			t.Errorf("case %d: off by %.3g, %.3g, %.3g, want 1e-3", n, e1, s1, l1)

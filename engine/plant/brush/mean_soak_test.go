@@ -18,7 +18,8 @@ func TestLossCurveFromSeeds(t *testing.T) {
 			f.add(observe(t, p, c.rpm, c.h, c.seconds), 1.0/seeds)
 		}
 		v := c.rpm * 3.14159265 / 30 * 0.011
-		t.Logf("%5g rpm, %.4g m/s: force %.4g N, friction %.4g mN·m, torque %.4g mN·m, loss %.3f of steps, %.4f of windows, weak %.3f, gaps of "+
+		t.Logf("%5g rpm, %.4g m/s: force %.4g N, friction %.4g mN·m, torque %.4g mN·m, loss %.3f of steps, %.4f of windows, weak %.3f, "+
+			"gaps of "+
 			"%.3g ms", c.rpm, v, f.force, 1e3*f.friction, 1e3*f.torque, f.loss, f.lost, f.weak, 1e3*f.gap)
 	}
 }

@@ -79,7 +79,8 @@ func (b *Brush) Warnings(h float64) []string {
 	var w []string
 	k, _ := b.p.Stiffness()
 	if r := h * math.Sqrt(3*k/b.p.Mass()); r > 1 {
-		w = append(w, fmt.Sprintf("a step of %g s does not resolve the brush on its face: h·√(3·k_a/m) = %.2g, want at most 1: results depend "+
+		w = append(w, fmt.Sprintf("a step of %g s does not resolve the brush on its face: h·√(3·k_a/m) = %.2g, want at most 1: results "+
+			"depend "+
 			"on theta; k_a up to %.3g N/m or a step of %.3g s would do",
 			h, r, b.p.Mass()/(3*h*h), h/r))
 	}
