@@ -186,6 +186,38 @@ func TestResponseWithAWrongGain(t *testing.T) {
 	}
 }
 
+// No record tells a wrong gain of the current: with i·g the same motion has R/g, L/g, and g times each inertia, friction and stiffness. A
+// remark says that the gains are assumed; where the file says how well they are known, the intervals hold what was put in, on both sides.
+func TestResponseWithAnUncertainGain(t *testing.T) {
+	powers := map[string]float64{"R": -1, "L": -1, "J_motor": 1, "J_load": 1, "Fc_load": 1, "k_shaft": 1, "c_shaft": 1}
+	fit := func(gain, uncertainty, remark string) Identification {
+		t.Helper()
+		r, err := responseOf(t, changed(t, driveFile, "column: {name: i, unit: A}", `column: {name: i, unit: A, gain: "`+gain+`"}`,
+			"validate: [data/drive-2.csv.gz]", "starts: 0\n"+uncertainty), Options{})
+		if text := strings.Join(r.Warnings, "\n"); err != nil || !strings.Contains(text, remark) {
+			t.Errorf("gain %s, %q: %v, %s", gain, uncertainty, err, text)
+		}
+		return r
+	}
+	exact := fit("1.02", "", "gains of inputs and outputs. The intervals do not hold errors of these numbers")
+	for name, power := range powers {
+		want := driveTruth[name] * math.Pow(1.02, power)
+		if p, _ := exact.Param(name); math.Abs(p.Value/want-1) > 0.005 {
+			t.Errorf("%s = %g, the closed form says %g", name, p.Value, want)
+		}
+	}
+	for _, gain := range []string{"1.02", "0.98"} {
+		r := fit(gain, "uncertainty: {gain: 2 %}", "gains of inputs and outputs ±2 %. The intervals hold that")
+		for name := range powers {
+			truth := driveTruth[name]
+			p, _ := r.Param(name)
+			if p.CI == nil || truth < p.CI[0] || truth > p.CI[1] || p.CI[1]-p.CI[0] < 0.07*p.Value || p.CI[1]-p.CI[0] > 0.2*p.Value {
+				t.Errorf("gain %s, known to 2 %%: %s = %g in %v, put in %g", gain, name, p.Value, p.CI, truth)
+			}
+		}
+	}
+}
+
 // A column that is late takes the samples of all others that it has none beside.
 func TestResponseOfALateColumn(t *testing.T) {
 	file := changed(t, driveFile, "column: {name: load, unit: rad}", "column: {name: load, unit: rad, delay: 3 ms}")
