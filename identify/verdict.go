@@ -420,7 +420,7 @@ func (r *Result) Headline() string {
 		}
 	}
 	if exact != nil {
-		s += "; if right: " + list(exact)
+		s += "; assumed exact: " + list(exact)
 	}
 	return s
 }
