@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,28 +98,40 @@ func TestDaemonExitCodesOfRuns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inPairs(t)
-			d := startRun(t, append(c.args, "--record", t.TempDir())...)
-			if c.kill {
-				d.awaitMode("run")
-				syscall.Kill(d.ready.Core, syscall.SIGKILL)
-				if len(c.args) == 1 {
-					for end := time.Now().Add(5 * time.Second); !strings.Contains(d.errs.String(), "CORE_LOST") &&
-						time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-					}
-					d.cmd.Process.Signal(syscall.SIGINT)
-				}
-			}
-			select {
-			case <-d.done:
-			case <-time.After(30 * time.Second):
-				t.Fatalf("the run does not end:\n%s", d.errs)
+			says := regexp.MustCompile(c.says)
+			d := runToItsEnd(t, c.args, c.kill)
+			// skipped ticks break the windows of the estimate
+			for again := 0; again < 3 && !says.MatchString(d.errs.String()) && strings.Contains(d.errs.String(), "code=LATE"); again++ {
+				d = runToItsEnd(t, c.args, c.kill)
 			}
 			if code := d.cmd.ProcessState.ExitCode(); code != c.code {
 				t.Errorf("exit code %d, want %d\n%s", code, c.code, d.errs)
 			}
-			if !regexp.MustCompile(c.says).MatchString(d.errs.String()) {
+			if !says.MatchString(d.errs.String()) {
 				t.Errorf("says nothing of %q:\n%s", c.says, d.errs)
 			}
 		})
 	}
+}
+
+// runToItsEnd is a run that ended; its core may be killed on the way.
+func runToItsEnd(t *testing.T, args []string, killCore bool) *daemonUnderTest {
+	t.Helper()
+	d := startRun(t, append(slices.Clone(args), "--record", t.TempDir())...)
+	if killCore {
+		d.awaitMode("run")
+		syscall.Kill(d.ready.Core, syscall.SIGKILL)
+		if len(args) == 1 {
+			for end := time.Now().Add(5 * time.Second); !strings.Contains(d.errs.String(), "CORE_LOST") &&
+				time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			}
+			d.cmd.Process.Signal(syscall.SIGINT)
+		}
+	}
+	select {
+	case <-d.done:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("the run does not end:\n%s", d.errs)
+	}
+	return d
 }
