@@ -12,6 +12,8 @@ import (
 	"hilrig/identify"
 )
 
+var uncertainGains = []float64{1.02, 0.98}
+
 // The intervals hold what was put in at their rate, over records with other voltages and noises.
 func TestResponseCoverage(t *testing.T) {
 	script, _ := filepath.Abs("../../identify/response/testdata/drive.py")

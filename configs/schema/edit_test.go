@@ -38,7 +38,7 @@ func TestEditOfEveryExample(t *testing.T) {
 		if strings.Contains(string(text), ": &") { // a change there changes other places
 			continue
 		}
-		remarks := remark.FindAllString(string(text), -1)
+		whole, remarks := decode(text), remark.FindAllString(string(text), -1)
 		var walk func(at map[string]any, path string)
 		walk = func(at map[string]any, path string) {
 			for _, key := range slices.Sorted(maps.Keys(at)) {
@@ -62,7 +62,7 @@ func TestEditOfEveryExample(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: %s: %v", name, key, err)
 					}
-					want := decode(text)
+					want := clone(whole)
 					section := want
 					words := strings.Split(key, ".")
 					for _, w := range words[:len(words)-1] {
@@ -92,12 +92,23 @@ func TestEditOfEveryExample(t *testing.T) {
 				}
 			}
 		}
-		walk(decode(text), "")
+		walk(whole, "")
 	}
 	if tried < 500 {
 		t.Errorf("%d keys", tried)
 	}
 	t.Logf("%d keys", tried)
+}
+
+// clone is a copy of a tree of sections.
+func clone(tree map[string]any) map[string]any {
+	tree = maps.Clone(tree)
+	for key, value := range tree {
+		if section, ok := value.(map[string]any); ok {
+			tree[key] = clone(section)
+		}
+	}
+	return tree
 }
 
 func TestEdit(t *testing.T) {
