@@ -56,7 +56,7 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 		}
 		survivors, _ = sol.Extra["survivors"].([][]float64)
 		for i, theta := range survivors { // the kernels search less than the model
-			survivors[i] = fit.Values(valued(own.Params, p.At(theta).Params))
+			survivors[i] = fit.Values(fit.Valued(own.Params, p.At(theta).Params))
 		}
 		sol.Extra["simulator"] = simulator
 		return bestSurvivor(own, sol, survivors)

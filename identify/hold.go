@@ -31,7 +31,7 @@ func (j *job) likelierHold(ctx context.Context, m *axis.Model, params []fit.Para
 	if bad != nil {
 		return m, sol, false
 	}
-	p.Params = valued(p.Params, sol.Params)
+	p.Params = fit.Valued(p.Params, sol.Params)
 	next, bad := q.refit(ctx, p)
 	if bad != nil || ctx.Err() != nil || !next.Converged {
 		return m, sol, false
@@ -95,6 +95,6 @@ func (q question) residuals(m *axis.Model, params []fit.Param, sol *fit.Solution
 	if err != nil {
 		return nil
 	}
-	p.Params = valued(p.Params, sol.Params)
+	p.Params = fit.Valued(p.Params, sol.Params)
 	return p.Residuals()
 }

@@ -87,14 +87,14 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 				return
 			}
 			if math.IsInf(rms, 1) || rms > l.RMS(base) {
-				p.Params = valued(p.Params, sol.Params)
+				p.Params = fit.Valued(p.Params, sol.Params)
 			}
 			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}, Damping: nearDamping}.Fit(ctx, p,
 				nil)
 			if err != nil || ctx.Err() != nil {
 				return
 			}
-			params, rms = valued(params, s.Params), numeric.RMS(s.Residual)
+			params, rms = fit.Valued(params, s.Params), numeric.RMS(s.Residual)
 		}
 		values := map[string]float64{}
 		for _, q := range params {

@@ -116,7 +116,7 @@ func (j *job) output(ctx context.Context, whole bool, q question,
 		st.changed = changedIn(m, sol)
 	}
 	if d := j.plan.Model.Drive; d != axis.Servo || j.plan.Model.Output != axis.Command {
-		st.inverse = func() *fit.Solution { return inverse(m, sol.Params) }
+		st.inverse = sync.OnceValue(func() *fit.Solution { return inverse(m, sol.Params) })
 		if d != axis.Servo && whole {
 			st.pushResponse = underLess(m, sol)
 		}
@@ -163,7 +163,7 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		if err != nil {
 			return nil
 		}
-		if p.Params = valued(p.Params, from); m.IsLed() {
+		if p.Params = fit.Valued(p.Params, from); m.IsLed() {
 			p.Target = m.NoiseCost(p.Rows)
 		}
 		next, err := q.refit(ctx, p)
@@ -231,7 +231,7 @@ func ledNote(noise float64, rotary bool) string {
 
 // underLess is the pushing of the stage of a solution. Where the model has no derivatives it is simulated under less force.
 func underLess(m *axis.Model, sol *fit.Solution) pushing {
-	at := valued(sol.Params, sol.Params)
+	at := fit.Valued(sol.Params, sol.Params)
 	return func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64 {
 		if out := m.Yields(at, pushes, rows); len(out) > 0 {
 			return out
@@ -253,7 +253,7 @@ func underLess(m *axis.Model, sol *fit.Solution) pushing {
 
 // changedIn is the changed of the stage of a solution.
 func changedIn(m *axis.Model, sol *fit.Solution) func(name string, value float64) []float64 {
-	own := sync.OnceValue(func() []float64 { return residuals(m, sol.Params) })
+	own := sync.OnceValue(func() []float64 { return residualsAt(m, sol) })
 	return func(name string, value float64) []float64 {
 		params := slices.Clone(sol.Params)
 		i := fit.Index(params, name)

@@ -47,7 +47,7 @@ func (j *job) refineSteps(ctx context.Context, m *axis.Model, params []fit.Param
 	*fit.Solution, *Stepping, error) {
 	order, most := j.order(), max(maxParts, maxSteps/max(1, samples(j.recs.Fit)))
 	for {
-		at := valued(params, sol.Params)
+		at := fit.Valued(params, sol.Params)
 		parts, step, err := m.Parts(at)
 		if err != nil {
 			return nil, nil, nil, err
@@ -76,7 +76,7 @@ func (j *job) refineSteps(ctx context.Context, m *axis.Model, params []fit.Param
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		p.Params = valued(p.Params, sol.Params)
+		p.Params = fit.Valued(p.Params, sol.Params)
 		next, err := q.refit(ctx, p)
 		if err != nil || ctx.Err() != nil { // the coarser answer is there all the same
 			return m, sol, st, nil
@@ -111,7 +111,7 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 			floats.Scale(-1, y[i])
 			continue
 		}
-		p.Params = valued(p.Params, sol.Params)
+		p.Params = fit.Valued(p.Params, sol.Params)
 		if y[i] = p.Residuals(); y[i] == nil {
 			return math.Inf(1), "", nil
 		}
@@ -143,17 +143,6 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 		return 0
 	})
 	return shift, worst, nil
-}
-
-// valued are the params with the values of those found, within their bounds.
-func valued(params, found []fit.Param) []fit.Param {
-	params = slices.Clone(params)
-	for i := range params {
-		if k := fit.Index(found, params[i].Name); k >= 0 && !params[i].Fixed {
-			params[i].Value = min(max(found[k].Value, params[i].Lo), params[i].Hi)
-		}
-	}
-	return params
 }
 
 // doubt says that the steps, and not the data, may have set a value.

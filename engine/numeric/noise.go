@@ -57,6 +57,7 @@ func levelGaps(pieces [][]float64) []float64 {
 	stride := thinned(pieces)
 	var gaps []float64
 	for _, x := range pieces {
+		gaps = slices.Grow(gaps, len(x)/stride)
 		level := make([]float64, 0, len(x)/stride+1)
 		for k := 0; k < len(x); k += stride {
 			if IsFinite(x[k]) {
@@ -189,7 +190,11 @@ func noiseOf(pieces [][]float64) float64 {
 	if step == 0 {
 		d = changes(d)
 	}
-	var by []float64
+	n := 0
+	for _, x := range d {
+		n += len(x)
+	}
+	by := make([]float64, 0, n)
 	for _, x := range d {
 		for _, v := range x {
 			by = append(by, math.Abs(v))

@@ -83,7 +83,12 @@ func AllFinite(x ...float64) bool {
 
 // Quantile is the value below which the share p of the sample x lies, 0 ≤ p ≤ 1, linear between neighbours: type 7 of
 // [HF96], as numpy and R have it. NaN where x is empty or holds a NaN.
-func Quantile(x []float64, p float64) float64 { return QuantileInPlace(slices.Clone(x), p) }
+func Quantile(x []float64, p float64) float64 {
+	room := sortRoom.Get().(*[]float64)
+	defer sortRoom.Put(room)
+	*room = append((*room)[:0], x...)
+	return QuantileInPlace(*room, p)
+}
 
 // QuantileInPlace is Quantile without a copy: the order of x is lost.
 func QuantileInPlace(x []float64, p float64) float64 {
@@ -103,13 +108,16 @@ func QuantileInPlace(x []float64, p float64) float64 {
 
 // QuantileOf is the quantile p of a quantity of the samples 0 … n − 1, by as many of them as are enough; 0 without any.
 func QuantileOf(n int, p float64, of func(k int) float64) float64 {
-	var x []float64
+	if n == 0 {
+		return 0
+	}
+	room := sortRoom.Get().(*[]float64)
+	defer sortRoom.Put(room)
+	x := slices.Grow((*room)[:0], min(n, maxSamples))
 	for k, stride := 0, max(1, (n+maxSamples-1)/maxSamples); k < n; k += stride {
 		x = append(x, of(k))
 	}
-	if len(x) == 0 {
-		return 0
-	}
+	*room = x
 	return QuantileInPlace(x, p)
 }
 

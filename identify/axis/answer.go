@@ -85,6 +85,7 @@ func (m *Model) forces(all []fit.Param) []string {
 // Measured tells what the rows of the residual were measured to be.
 func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt float64) {
 	q := e.q
+	y = make([]float64, 0, e.rows)
 	for i, p := range q.m.pieces {
 		pieces = append(pieces, len(y))
 		for k := q.firstSample; k < e.n[i]; k += q.rowStep {

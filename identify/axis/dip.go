@@ -29,11 +29,7 @@ func (m *Model) dip() map[string]float64 {
 		return nil
 	}
 	inertia, known := m.spec.Known[m.names.inertia]
-	total := 0
-	for _, p := range m.pieces {
-		total += p.n
-	}
-	skip := max(1, total/dipRows)
+	skip := max(1, m.samples()/dipRows)
 	columns := make([][]float64, 5) // sgn v, the dip, v, 1, a
 	var u, speed []float64
 	for _, p := range m.pieces {

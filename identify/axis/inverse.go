@@ -163,6 +163,7 @@ type drag struct {
 	w          int
 	u, x, v, a []float64
 	springEnd  []float64
+	lag        float64 // s, of u; NaN: there is none yet
 }
 
 // newDrag smooths a piece; nil: it is too short or has no position.
@@ -171,7 +172,8 @@ func newDrag(p *piece, w int) *drag {
 		return nil
 	}
 	first, last := 4*w, p.n-4*w-1
-	d := &drag{p: p, w: w}
+	room := func() []float64 { return make([]float64, 0, last-first) }
+	d := &drag{p: p, w: w, x: room(), v: room(), a: room(), lag: math.NaN()}
 	x := numeric.MovingMean(numeric.MovingMean(p.rec.Position, w), w)
 	var far []float64
 	if p.springEnd != nil {
@@ -203,9 +205,9 @@ func (p *piece) draggable(w int) bool { return len(p.rec.Position) == p.n && p.n
 // residualForce is the force of the drive, which goes to d.u, less that of the model along the motion.
 func (d *drag) residualForce(m *Model, b *body) []float64 {
 	p, first := d.p, 4*d.w
-	clear(d.u)
-	if p.force != nil {
-		u, lag := p.force, b.lagTime()/p.dt
+	if p.force != nil && d.lag != b.lagTime() {
+		d.lag = b.lagTime()
+		u, lag := p.force, d.lag/p.dt
 		w, late := windowOf(-lag, 1-lag, m.spec.Hold == Linear), make([]float64, len(u))
 		for k := range late {
 			late[k] = w.meanOf(u, k)

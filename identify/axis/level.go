@@ -36,12 +36,7 @@ const (
 func (m *Model) Level(ctx context.Context, params []fit.Param, sol *fit.Solution, loss fit.Loss, independent float64,
 	again func(ctx context.Context, p *fit.Problem) (*fit.Solution, error)) (*fit.Solution, error) {
 	for round := 1; ; round++ {
-		params = slices.Clone(params)
-		for i := range params {
-			if k := fit.Index(sol.Params, params[i].Name); k >= 0 && !params[i].Fixed {
-				params[i].Value = sol.Params[k].Value
-			}
-		}
+		params = fit.Valued(params, sol.Params)
 		p, err := m.Problem(params)
 		if err != nil {
 			return nil, err

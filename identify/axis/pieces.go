@@ -112,9 +112,9 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 	}
 	p.differentiate()
 	if m.spec.Drive == Servo {
-		if n < fewestServo || span(rec.Position) == 0 {
+		if n < fewestServo || numeric.Span(rec.Position) == 0 {
 			return nil, rec.Fail(0, "Use a longer record with motion.", "%d samples over %g %s are too little for a controller to be seen", n,
-				span(rec.Position), m.names.unitX)
+				numeric.Span(rec.Position), m.names.unitX)
 		}
 		s := m.spec.start(rec, nil)
 		p.x0, p.v0, p.a0 = s.x, s.v, s.a
@@ -205,9 +205,6 @@ func parabolas(x []float64, dt float64, half int) (d1, d2 []float64) {
 	}
 	return d1, d2
 }
-
-// span is the range of x.
-func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
 // substeps is the number of parts of a sampling interval with which the law and the springs are resolved: where a spring
 // carries the mass, a part is a tenth of a radian of its oscillation, and where friction has a memory, at most 1 ms: a

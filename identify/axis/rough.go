@@ -25,7 +25,8 @@ type rough struct {
 // roughly measures the pieces.
 func (m *Model) roughly() rough {
 	r := rough{dt: math.Inf(1), loads: map[string]float64{}}
-	var v, a, f []float64
+	rows := m.samples()
+	v, a, f := make([]float64, 0, rows), make([]float64, 0, rows), make([]float64, 0, rows)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range m.pieces {
 		r.t, r.dt = max(r.t, float64(p.n-1)*p.dt), min(r.dt, p.dt)
@@ -45,7 +46,7 @@ func (m *Model) roughly() rough {
 		r.x = r.v * r.t
 	}
 	switch {
-	case f != nil:
+	case len(f) > 0:
 		r.f = numeric.QuantileInPlace(f, 0.995)
 	case m.spec.Drive == Spring:
 		r.kd = m.roughSpring()
@@ -121,6 +122,25 @@ func (m *Model) roughContact(r *rough) {
 	}
 }
 
+// samples are those of all pieces.
+func (m *Model) samples() (n int) {
+	for _, p := range m.pieces {
+		n += p.n
+	}
+	return n
+}
+
+// roughColumns are the forces of terms of size 1 at position x (m), velocity v (m/s) and acceleration a (m/s²).
+var roughColumns = map[string]func(x, v, a float64) float64{
+	"M":           func(_, _, a float64) float64 { return a },
+	"Fv":          func(_, v, _ float64) float64 { return v },
+	"Fc":          func(_, v, _ float64) float64 { return math.Copysign(1, v) },
+	"offset":      func(_, _, _ float64) float64 { return 1 },
+	"stiffness":   func(x, _, _ float64) float64 { return x },
+	"gravity-sin": func(x, _, _ float64) float64 { return math.Sin(x) },
+	"gravity-cos": func(x, _, _ float64) float64 { return math.Cos(x) },
+}
+
 // regress finds inertia, friction and loads by least squares on smoothed derivatives,
 //
 //	u = M·a + Fv·v + Fc·sgn v + offset + k·x + mgs·sin x + mgc·cos x,
@@ -146,11 +166,7 @@ func (m *Model) regress(r *rough) {
 		}
 	}
 	f, row := numeric.NewFactor(len(terms)), make([]float64, len(terms))
-	total := 0
-	for _, p := range m.pieces {
-		total += p.n
-	}
-	skip := max(1, total/20000)
+	skip := max(1, m.samples()/20000)
 	for _, p := range m.pieces {
 		for k := 0; k < p.n; k += skip {
 			v, a := p.v[k], p.a[k]
@@ -161,10 +177,8 @@ func (m *Model) regress(r *rough) {
 			if len(p.despikedPosition) > 0 {
 				x = p.despikedPosition[k]
 			}
-			columns := map[string]float64{"M": a, "Fv": v, "Fc": math.Copysign(1, v), "offset": 1,
-				"stiffness": x, "gravity-sin": math.Sin(x), "gravity-cos": math.Cos(x)}
 			for j, t := range terms {
-				row[j] = columns[t]
+				row[j] = roughColumns[t](x, v, a)
 			}
 			var u float64
 			switch {

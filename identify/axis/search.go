@@ -152,11 +152,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		if some = near.Cost; s.CostLimit > 0 && some >= s.CostLimit {
 			return nil, fmt.Errorf("more is left over among some of the records than %g", s.CostLimit)
 		}
-		at := slices.Clone(p.Params)
-		for _, f := range near.Params {
-			at[fit.Index(at, f.Name)].Value = f.Value
-		}
-		from = [][]float64{fit.Values(at)}
+		from = [][]float64{fit.Values(fit.Valued(p.Params, near.Params))}
 	} else {
 		from, more = m.starts(q, cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed)
 	}
@@ -172,7 +168,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, ExtraStarts: append(from, s.ExtraStarts...), MoreStarts: more,
 		Floor: floor}
 	if floor > 0 && s.LM.Loss.Kind == fit.Squares {
-		multi.Explained = func(end []fit.Param) bool { return m.explained(valuesOf(params, end), asNoise*noise) }
+		multi.Explained = func(end []fit.Param) bool { return m.explained(fit.Valued(params, end), asNoise*noise) }
 	}
 	if multi.LM.CostTol == 0 {
 		multi.LM.CostTol = 1e-7
@@ -267,17 +263,6 @@ func (m *Model) explained(params []fit.Param, noise float64) bool {
 
 // finerParts is by how much shorter the steps are that tell what longer ones are to blame for.
 const finerParts = 8
-
-// valuesOf are the params with the values of those found.
-func valuesOf(params, found []fit.Param) []fit.Param {
-	params = slices.Clone(params)
-	for i := range params {
-		if k := fit.Index(found, params[i].Name); k >= 0 && !params[i].Fixed {
-			params[i].Value = found[k].Value
-		}
-	}
-	return params
-}
 
 // From how many records on a search begins with some of them, and the share of these.
 const (

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // The controller in the simulation. At sample k it asks for
@@ -60,7 +61,7 @@ func newServo(s *Spec, p *piece, states int) *servo {
 	}
 	c.pad = c.delay + c.mean
 	c.x = make([]float64, p.n+c.pad)
-	c.reach = floats.Norm(p.rec.Position, math.Inf(1)) + farAway*span(p.rec.Position)
+	c.reach = floats.Norm(p.rec.Position, math.Inf(1)) + farAway*numeric.Span(p.rec.Position)
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -55,7 +56,7 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 	say := unless("")
 	u := namesOf(spec.Rotary)
 	pieces = slices.DeleteFunc(slices.Clone(pieces), func(d *record.Record) bool { // those whose position is not there or does not change
-		return len(d.Position) <= 2*halfWindow || !(d.Dt > 0) || span(d.Position) == 0
+		return len(d.Position) <= 2*halfWindow || !(d.Dt > 0) || numeric.Span(d.Position) == 0
 	})
 	vmax, travel, step := ranges(pieces)
 	for _, w := range n.ways {
@@ -171,7 +172,7 @@ func ranges(pieces []*record.Record) (vmax, travel, step float64) {
 	step = math.Inf(1)
 	for _, d := range pieces {
 		q := d.Position
-		travel = max(travel, span(q))
+		travel = max(travel, numeric.Span(q))
 		for k := 1; k < len(q); k++ {
 			if s := math.Abs(q[k] - q[k-1]); s > 0 {
 				step = min(step, s)

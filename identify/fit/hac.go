@@ -297,8 +297,10 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 			row[j] = x[k]
 		}
 		for i := range q {
-			for j, c, to := 0, sign*row[i], own[i*p:i*p+p]; j < len(to); j++ {
-				to[j] += c * row[j]
+			c, to := sign*row[i], own[i*p:]
+			for j, x := range row[:i+1] {
+				to[j] += c * x
+				own[j*p+i] = to[j]
 			}
 		}
 	}
@@ -358,7 +360,7 @@ func slide(ends, x []float64, sum float64, at, lags int) float64 {
 	return sum
 }
 
-// undrawn is (I − G)^(−½)·b by its series Σ (2m−1)!!/(2m)!!·Gᵐ·b, cut where its terms are below 1e-12, or after 200 of
+// undrawn is (I − G)^(−½)·b by its series Σ (2m−1)!!/(2m)!!·Gᵐ·b, cut where a term is below 1e-12 of it, or after 200 of
 // them: in a direction that a window takes whole there is nothing left to make up for. buf has room for three vectors.
 func undrawn(g, b, buf []float64) []float64 {
 	p := len(b)
@@ -366,7 +368,7 @@ func undrawn(g, b, buf []float64) []float64 {
 	copy(out, b)
 	copy(term, b)
 	for m := 1; m <= 200; m++ {
-		small, c := true, 1-0.5/float64(m)
+		c, largest, all := 1-0.5/float64(m), 0.0, 0.0
 		for i := range next {
 			x := 0.0
 			for j, v := range g[i*p : i*p+p] {
@@ -375,9 +377,9 @@ func undrawn(g, b, buf []float64) []float64 {
 			x *= c
 			next[i] = x
 			out[i] += x
-			small = small && math.Abs(x) <= 1e-12*math.Abs(out[i])
+			largest, all = max(largest, math.Abs(x)), max(all, math.Abs(out[i]))
 		}
-		if small {
+		if largest <= 1e-12*all {
 			break
 		}
 		term, next = next, term

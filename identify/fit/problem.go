@@ -217,6 +217,17 @@ func Values(params []Param) []float64 {
 	return v
 }
 
+// Valued are the params with the values of those found, within their bounds. Fixed ones stay as they are.
+func Valued(params, found []Param) []Param {
+	params = slices.Clone(params)
+	for i := range params {
+		if k := Index(found, params[i].Name); k >= 0 && !params[i].Fixed {
+			params[i].Value = min(max(found[k].Value, params[i].Lo), params[i].Hi)
+		}
+	}
+	return params
+}
+
 // Free are the parameters that are not fixed, and their places in params.
 func Free(params []Param) (free []Param, at []int) {
 	for i, p := range params {

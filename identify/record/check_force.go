@@ -80,7 +80,8 @@ func (c *checker) regressors(m *motion) *balanceRows {
 
 // selectRows are the rows that are wanted.
 func (r *balanceRows) selectRows(want func(i int) bool) *balanceRows {
-	pick := func(x []float64) (out []float64) {
+	pick := func(x []float64) []float64 {
+		out := make([]float64, 0, len(x))
 		for i, y := range x {
 			if want(i) {
 				out = append(out, y)

@@ -3,6 +3,7 @@ package record
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -148,7 +149,7 @@ func bridgeRuns(x []float64, at []int) {
 		if length < 2 || length > spikeLength {
 			continue
 		}
-		for _, g := range curvesAround[length-1] {
+		for _, g := range curvesAround()[length-1] {
 			if from < g.side || from+length+g.side > len(x) {
 				continue
 			}
@@ -165,7 +166,7 @@ func bridgeRuns(x []float64, at []int) {
 func runOff(x []float64, k int, fence float64) (from, to int, curve []float64) {
 	for length := 1; length <= spikeLength; length++ {
 		for from := k - length + 1; from <= k+1; from++ {
-			for _, g := range curvesAround[length-1] {
+			for _, g := range curvesAround()[length-1] {
 				if from < g.side || from+length+g.side > len(x) {
 					continue
 				}
@@ -194,12 +195,12 @@ type curveAround struct {
 }
 
 // curvesAround are those of every length of a run, of third order through many neighbours and of second order through few.
-var curvesAround = func() (out [spikeLength][2]curveAround) {
+var curvesAround = sync.OnceValue(func() (out [spikeLength][2]curveAround) {
 	for i := range out {
 		out[i] = [2]curveAround{newCurveAround(5, i+1, 3), newCurveAround(3, i+1, 2)}
 	}
 	return out
-}()
+})
 
 func newCurveAround(side, length, order int) curveAround {
 	g := curveAround{side: side, length: length, order: order}
