@@ -2,7 +2,6 @@ package identify
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"hilrig/identify/ball"
@@ -79,13 +78,7 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 	}
 	r.findSuspects(b.MovedSolution, b.Suspects, r.harm(b.Solution))
 	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		if ci, d := r.random(p), b.Doubts[p.Name]; ci != nil {
-			// the interval holds what the numbers as they are given say, and what the recording makes of them
-			half := (ci[1] - ci[0]) / 2
-			whole := math.Hypot(half, normal95*d.Spread)
-			p.assumed = [2]float64{min(0, d.Shift) - whole + half, max(0, d.Shift) + whole - half}
-		}
+		r.Parameters[i].givenErr = b.Spread[r.Parameters[i].Name]
 	}
 	for i := range b.Assumed {
 		if g := b.Assumed[i].Group(); !slices.Contains(r.givenNumbers, g) {

@@ -57,25 +57,23 @@ type Result struct {
 	Compute    float64 `json:"compute_s"`       // s
 	Iterations int     `json:"iterations"`
 
-	Assumed  []Assumption     `json:"assumed"` // numbers of the file that the result rests on
-	Doubts   map[string]Doubt `json:"-"`       // by parameter: what they do
-	Suspects []fit.Suspect    `json:"-"`       // what the model may lack, for fit.Unmodelled
+	Assumed  []Assumption       `json:"assumed"` // numbers of the file that the result rests on
+	Spread   map[string]float64 `json:"-"`       // by parameter: the standard uncertainty that theirs adds
+	Suspects []fit.Suspect      `json:"-"`       // what the model may lack, for fit.Unmodelled
 
 	Exchanges []Exchange `json:"exchanged"` // labels that were put right
 	Strays    []Stray    `json:"strayed"`   // markers that were left out
 
 	Solution         *fit.Solution `json:"-"`
-	MovedSolution    *fit.Solution `json:"-"`     // with assumed numbers moved as far as is known of them, and with their derivatives
+	MovedSolution    *fit.Solution `json:"-"`     // with the derivatives of assumed numbers too
 	Body             ball.Params   `json:"body"`  // with what was found
 	NegligibleParams []string      `json:"small"` // coefficients of friction that are known to be next to nothing
 
 	start         ball.State
-	startTime     float64 // s  of start
-	whiteResidual bool    // the residuals are
-	// what is left over, relative to that of the fit, where assumed numbers move as far as is known of them; 0: not known
-	residualGrowth float64
-	farthest       string             // the assumed number that moves most of its uncertainty, if that is more than all of it
-	little         map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
+	startTime     float64            // s  of start
+	whiteResidual bool               // the residuals are
+	conflict      conflict           // of recording and file
+	little        map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
 }
 
 // Refusal is a parameter whose value is not to be used, and why.
@@ -305,16 +303,10 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		return fmt.Errorf("shooting on the markers: %w", err)
 	}
 	s.adopt(sol)
-	r.lacking(&c, s, sol)
-	if !sol.Converged && r.Slip.Lasting <= lasting && r.withinUncertainty(sol) { // it is no further than numbers of the file may be wrong
-		draft := sol
-		if sol, err = s.fit(ctx, c, p.sigma, watch, lastSteps, false); err != nil {
-			return fmt.Errorf("shooting on the markers: %w", err)
-		}
-		sol.Count(draft)
-		s.adopt(sol)
-		r.lacking(&c, s, sol)
+	if sol, err = r.adjust(ctx, &c, s, sol, p, watch); err != nil {
+		return err
 	}
+	r.Slip.judgeFrames(s, sol, p.sigma)
 	r.Body, r.start, r.startTime, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
 	return r.assess(sol, len(free))
