@@ -29,7 +29,7 @@ type Slip struct {
 const (
 	lastingFrames = 3   // that follow each other
 	lasting       = 6.0 // times the noise, above which the contact slips: noise alone reaches it once in 1e8 windows
-	lastingFit    = 2.0 // times the noise, above which frames are not explained: noise of 15 coordinates reaches it once in 1e20 windows
+	lastingFit    = 2.5 // times the noise: frames are not explained; a little friction that the model lacks makes 2
 	residual      = 1.2 // root mean square of the fit over the noise of the markers, known to 1 % from 4 s at 200 Hz
 )
 
