@@ -165,8 +165,8 @@ func (b *rollingBall) slip(s *rollingState) r3.Vec { return r3.Sub(s.v, b.rolled
 // rolled is the velocity of the centre of a ball that rolls.
 func (b *rollingBall) rolled(w r3.Vec) r3.Vec { return r3.Scale(b.radius, r3.Cross(w, r3.Vec{Z: 1})) }
 
-// slidingRates are dω/dt and dv/dt with the friction of sliding: the force F = N·(−μ·u/|u| + z) at the contact, with N so that the centre
-// stays at its height.
+// slidingRates are dω/dt and dv/dt with the friction of sliding: the force F = N·(−μ·u/|u| + z) at the contact, with N so that the
+// centre stays at its height.
 func (b *rollingBall) slidingRates(s *rollingState) (dw, dv r3.Vec) {
 	c, in := b.inertiaAxes(s)
 	u := b.slip(s)

@@ -13,18 +13,18 @@ import (
 	"hilrig/identify/fit"
 )
 
-// Numbers of the file that are known with an uncertainty u are searched together with the parameters θ, with what the file says of them, a₀,
-// as so many more observations:
+// Numbers of the file that are known with an uncertainty u are searched together with the parameters θ, with what the file says of
+// them, a₀, as so many more observations:
 //
 //	|r(θ, a)|²/σ² + Σ ((a − a₀)/u)²   least,
 //
-// by Gauss and Newton: θ and a from the linear model, then θ at these a by its own descent, until a moves θ no more. σ is the noise of the
-// markers, whose places on the ball are among a: it is told again with the moved ones. What the uncertainty of a adds to that of θ is the
-// covariance of the whole less that of θ alone [GCSDVR, 14.8].
+// by Gauss and Newton: θ and a from the linear model, then θ at these a by its own descent, until a moves θ no more. σ is the noise of
+// the markers, whose places on the ball are among a: it is told again with the moved ones. What the uncertainty of a adds to that of θ
+// is the covariance of the whole less that of θ alone [GCSDVR, 14.8].
 
 // adjustment is what the linear model says of parameters and assumed numbers together.
 type adjustment struct {
-	given    *setup // of the file
+	file     *setup // as it was given
 	numbers  []fixed
 	columns  [][]float64 // by number: what a unit of it does to the rows, without weights
 	theta    []float64   // moves of the parameters of the solution
@@ -82,28 +82,39 @@ func (a *adjustment) apply(s *shooting) {
 
 // solve fills a from a solution of s, and says in r what it finds; false: the recording does not tell the parameters apart.
 func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
-	n, p := len(sol.Residual), len(sol.FreeParams)
+	n, p, m := len(sol.Residual), len(sol.FreeParams), len(sol.FreeParams)+len(a.numbers)
 	moved := *sol
-	moved.Params, moved.FreeParams = slices.Clone(sol.Params), slices.Clone(sol.FreeParams)
+	moved.Params, moved.FreeParams, moved.Jac = slices.Clone(sol.Params), slices.Clone(sol.FreeParams), make([]float64, n*m)
+	before, unit := make([]float64, m), slices.Repeat([]float64{1}, m) // numbers in their uncertainties, by which they were moved already
 	var x [][]float64
-	for j := range p {
-		col := make([]float64, n)
-		for k := range col {
-			col[k] = sol.Jac[k*p+j]
-		}
-		x = append(x, col)
-	}
-	before := make([]float64, p+len(a.numbers)) // by which they were moved already, in their uncertainties
 	for k := range a.numbers {
 		f := &a.numbers[k]
-		x = append(x, floats.ScaleTo(make([]float64, n), f.uncertainty, sol.Weigh(a.columns[k])))
-		before[p+k] = (*f.field(&s.base) - *f.field(a.given)) / f.uncertainty
+		unit[p+k], before[p+k] = f.uncertainty, (*f.field(&s.base)-*f.field(a.file))/f.uncertainty
 		moved.FreeParams = append(moved.FreeParams, len(moved.Params))
 		moved.Params = append(moved.Params, f.fitParam(&s.base))
+		for row, v := range sol.Weigh(a.columns[k]) {
+			moved.Jac[row*m+p+k] = v
+		}
+	}
+	for row := range n {
+		copy(moved.Jac[row*m:], sol.Jac[row*p:row*p+p])
+	}
+	for j := range m {
+		x = append(x, make([]float64, n))
+		for row := range n {
+			x[j][row] = unit[j] * moved.Jac[row*m+j]
+		}
+	}
+	gram, along := mat.NewSymDense(m, nil), make([]float64, m)
+	for i := range x {
+		for j := range i + 1 {
+			gram.SetSym(i, j, floats.Dot(x[i], x[j]))
+		}
+		along[i] = floats.Dot(x[i], sol.Residual)
 	}
 	sigma := min(overNoise(sol, 1), s.poses.sigma)
-	move, cov := priorSolve(x, sol.Residual, before, p, sigma)
-	_, own := priorSolve(x[:p], sol.Residual, before[:p], p, sigma)
+	move, cov := priorSolve(gram, along, before, p, sigma)
+	_, own := priorSolve(gram.SliceSym(0, p), along[:p], before[:p], p, sigma)
 	if cov == nil || own == nil {
 		return false
 	}
@@ -114,59 +125,41 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 		r.Spread[q.Name] = math.Sqrt(max(0, cov.At(j, j)-own.At(j, j)))
 		a.harmful = a.harmful || !fit.IsState(q.Name) && math.Abs(move[j]) > adjustTol*math.Sqrt(cov.At(j, j))
 	}
-	left := slices.Clone(sol.Residual)
+	moved.Residual = slices.Clone(sol.Residual)
 	for k, v := range move {
-		floats.AddScaled(left, -v, x[k])
+		floats.AddScaled(moved.Residual, -v, x[k])
 	}
-	a.residual = norm(left)
-	moved.Residual, moved.Jac = left, make([]float64, n*len(x))
-	for j, col := range x {
-		unit := 1.0
-		if j >= p {
-			unit = a.numbers[j-p].uncertainty
-		}
-		for k, v := range col {
-			moved.Jac[k*len(x)+j] = v / unit
-		}
-	}
-	r.MovedSolution = &moved
-	a.list(r, s, sol, floats.AddTo(make([]float64, len(a.numbers)), before[p:], a.shift))
-	r.conflict = conflictOf(sol, r.Assumed, cov)
-	return true
-}
-
-// list says what was assumed, and how far the recording moves it, in uncertainties.
-func (a *adjustment) list(r *Result, s *shooting, sol *fit.Solution, shift []float64) {
-	linear := fit.NewLinear(sol)
+	a.residual, r.MovedSolution = norm(moved.Residual), &moved
 	for k := range a.numbers {
 		f := &a.numbers[k]
-		one := Assumption{Name: f.name, Unit: f.unit, Value: *f.field(a.given), Uncertainty: f.uncertainty, Shift: f.uncertainty * shift[k],
-			ParamMoves: map[string]float64{}}
-		for j, move := range linear.Move(a.columns[k]) {
-			if name := sol.Params[sol.FreeParams[j]].Name; !fit.IsState(name) {
-				one.ParamMoves[name] = f.uncertainty * move
+		one := Assumption{Name: f.name, Unit: f.unit, Value: *f.field(a.file), Uncertainty: f.uncertainty,
+			Shift: f.uncertainty * (before[p+k] + a.shift[k]), ParamMoves: map[string]float64{}}
+		for j, i := range sol.FreeParams {
+			if name := sol.Params[i].Name; !fit.IsState(name) {
+				for l := range p {
+					one.ParamMoves[name] -= own.At(j, l) * gram.At(l, p+k) / (sigma * sigma)
+				}
 			}
 		}
 		r.Assumed = append(r.Assumed, one)
 	}
+	r.conflict = conflictOf(sol, r.Assumed, cov)
+	return true
 }
 
-// priorSolve solves x·θ = e with residuals of size sigma, all but the first free columns with θ + before = 0 ± 1 known before. It gives θ and
-// its covariance; nil where they are not told.
-func priorSolve(x [][]float64, e, before []float64, free int, sigma float64) (theta []float64, cov *mat.SymDense) {
-	m := len(x)
-	size := make([]float64, m)
-	for i := range x {
-		if size[i] = floats.Norm(x[i], 2); size[i] == 0 {
+// priorSolve solves gram·θ = along for moves θ with residuals of size sigma, all but the first free with θ + before = 0 ± 1 known
+// before. It gives θ and its covariance; nil where they are not told.
+func priorSolve(gram mat.Symmetric, along, before []float64, free int, sigma float64) (theta []float64, cov *mat.SymDense) {
+	m := len(along)
+	size, g, b := make([]float64, m), mat.NewSymDense(m, nil), mat.NewVecDense(m, nil)
+	for i := range m {
+		if size[i] = math.Sqrt(gram.At(i, i)); size[i] == 0 {
 			size[i] = 1
 		}
-	}
-	g, b := mat.NewSymDense(m, nil), mat.NewVecDense(m, nil)
-	for i := range x {
 		for j := range i + 1 {
-			g.SetSym(i, j, floats.Dot(x[i], x[j])/(size[i]*size[j]))
+			g.SetSym(i, j, gram.At(i, j)/(size[i]*size[j]))
 		}
-		b.SetVec(i, floats.Dot(x[i], e)/size[i])
+		b.SetVec(i, along[i]/size[i])
 		if i >= free {
 			g.SetSym(i, i, g.At(i, i)+sigma*sigma/(size[i]*size[i]))
 			b.SetVec(i, b.AtVec(i)-sigma*sigma*before[i]/size[i])

@@ -112,9 +112,9 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 	return list
 }
 
-// lacking forms what numbers of the setup that are not searched do to the markers: suspects for fit.Unmodelled, and what is said of those
-// that were given with an uncertainty. A number with an uncertainty is no suspect: the residual is looked at after it was moved as far as is
-// known of it. given is the setup of the file. nil: no number has an uncertainty, or what they do is not known.
+// lacking forms what numbers of the setup that are not searched do to the markers: suspects for fit.Unmodelled, and what is said of
+// those that were given with an uncertainty. A number with an uncertainty is no suspect: the residual is looked at after it was moved as
+// far as is known of it. given is the setup of the file. nil: no number has an uncertainty, or what they do is not known.
 func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) *adjustment {
 	list := c.others(s.freeParams)
 	r.Suspects, r.Assumed, r.MovedSolution, r.Spread = nil, []Assumption{}, sol, nil
@@ -130,7 +130,7 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 		return nil
 	}
 	at := map[string]int{}
-	a := &adjustment{given: given}
+	a := &adjustment{file: given}
 	for i := range list {
 		f := &list[i]
 		if floats.Norm(columns[i], 2) == 0 {

@@ -101,24 +101,16 @@ func overNoise(sol *fit.Solution, noise float64) float64 {
 	return norm(sol.Residual) * math.Sqrt(n/math.Max(1, n-float64(len(sol.FreeParams)))) / noise
 }
 
-// assess forms errors, intervals and correlations of the parameters, the first own of the free ones.
+// assess forms errors and intervals of the parameters, the first own of the free ones.
 func (r *Result) assess(sol *fit.Solution, own int) error {
 	a, err := fit.Assess(sol)
 	if err != nil {
 		return err
 	}
 	r.whiteResidual = a.Residual.White
-	r.Intervals = "classical: the residuals are white"
-	if !r.whiteResidual {
-		r.Intervals = "consistent with residuals that depend on each other: they are not white"
-	}
 	for _, e := range a.Estimates[:own] {
 		e.BetweenErr, e.BetweenCI95 = nil, nil // markers are no repetitions: all share one motion
 		r.Parameters = append(r.Parameters, e)
-	}
-	r.Correlation = make([][]float64, own)
-	for i := range own {
-		r.Correlation[i] = a.Correlation[i][:own]
 	}
 	for _, d := range a.Indistinct {
 		if slices.ContainsFunc(d.Names, func(n string) bool { return !fit.IsState(n) }) && len(d.Names) > 1 {
@@ -186,8 +178,8 @@ func (r *Result) judge(c Spec) {
 		against(fit.AboveNoise, "rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: "+
 			"it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
 	} else if s.Frames > lastingFit {
-		against(fit.AboveNoise, "rolling does not explain the recording about %.3f s: in frames that follow each other the fit leaves %.1f times "+
-			"the noise of the markers: it slips there, or is touched", s.Time, s.Frames)
+		against(fit.AboveNoise, "rolling does not explain the recording about %.3f s: in frames that follow each other the fit leaves "+
+			"%.1f times the noise of the markers: it slips there, or is touched", s.Time, s.Frames)
 	} else if x := r.conflict; x.number != "" && x.chance < conflictP {
 		r.Reasons = append(r.Reasons, fit.Reason{Code: fit.PriorContradicted, Level: fit.Weaken, Params: x.params, Text: fmt.Sprintf("recording "+
 			"and file contradict each other: the recording moves %s by %.1f of its uncertainty, more than is expected of it (p = %.2g). Search "+

@@ -9,25 +9,16 @@ import (
 	"hilrig/identify/fit"
 )
 
-// What a column asks for that may be wrong.
-const (
-	checkColumn = "Check this column."
-	checkZero   = "Measure the zero of this column before and after the record."
-)
-
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
-// gains, zeros and their drift of inputs and outputs, outputs that are late. Each is what a little of it does to the simulated outputs.
+// gains and zeros of inputs and outputs, outputs that are late. Each is what a little of it does to the simulated outputs.
 func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
 		return nil, nil
 	}
-	add := func(kind, what, advice string, columns ...[]float64) {
-		sp := fit.Suspect{Kind: kind, What: what, Advice: advice}
-		for _, c := range columns {
-			sp.Columns = append(sp.Columns, func(k int) float64 { return c[k] })
-		}
-		list = append(list, sp)
+	add := func(kind, what, advice string, c []float64) {
+		list = append(list, fit.Suspect{Kind: kind, What: what, Advice: advice,
+			Columns: []func(int) float64{func(k int) float64 { return c[k] }}})
 	}
 	// what a machine or recordings that differ by d make of the outputs; nil: it cannot be simulated
 	differing := func(q problem, d float64) []float64 {
@@ -62,7 +53,11 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 		if size == 0 {
 			continue
 		}
-		changed := func(change func(u, time float64) float64) []float64 { // time as a share of the recording
+		for _, s := range []struct {
+			kind, description string
+			change            func(u float64) float64
+		}{{"gain", "another gain", func(u float64) float64 { return u * (1 + difference) }},
+			{"zero", "another zero", func(u float64) float64 { return u + difference*size }}} {
 			q := *p
 			q.recs = slices.Clone(p.recs)
 			for r := range q.recs {
@@ -70,37 +65,31 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 				rec.Inputs = slices.Clone(rec.Inputs)
 				rec.Inputs[i] = make([]float64, len(p.recs[r].Inputs[i]))
 				for k, u := range p.recs[r].Inputs[i] {
-					rec.Inputs[i][k] = change(u, float64(k)/float64(rec.Len()))
+					rec.Inputs[i][k] = s.change(u)
 				}
 			}
-			return differing(q, difference)
+			if c := differing(q, difference); c != nil {
+				if s.kind == "gain" {
+					gains = append(gains, Gain{name, c})
+				}
+				add(s.kind+" of an input", fmt.Sprintf("what %s of %s makes", s.description, name), "Check this column.", c)
+			}
 		}
-		gain := changed(func(u, _ float64) float64 { return u * (1 + difference) })
-		zero := changed(func(u, _ float64) float64 { return u + difference*size })
-		drift := changed(func(u, time float64) float64 { return u + difference*size*(time-0.5) })
-		if gain == nil || zero == nil || drift == nil {
-			continue
-		}
-		gains = append(gains, Gain{name, gain})
-		add("gain of an input", "what another gain of "+name+" makes", checkColumn, gain)
-		add("zero of an input", "what another zero of "+name+" makes", checkColumn, zero)
-		add("drift of an input", "what a zero of "+name+" makes that drifts", checkZero, zero, drift)
 	}
 	for j, o := range p.spec.Outputs {
-		gain, zero, drift, late := make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows)
+		gain, zero, late := make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows)
 		for r := range p.recs {
 			from := p.firstRow[r][j]
 			to := from + p.recs[r].Len()
 			copy(gain[from:to], base[from:to])
 			copy(late[from:to], filter.Derivative(base[from:to], p.recs[r].Dt))
 			for k := from; k < to; k++ {
-				zero[k], drift[k] = 1, float64(k-from)/float64(to-from)-0.5
+				zero[k] = 1
 			}
 		}
 		gains = append(gains, Gain{o.Name, gain})
-		add("gain of an output", "what another gain of "+o.Name+" makes", checkColumn, gain)
-		add("zero of an output", "what another zero of "+o.Name+" makes", checkColumn, zero)
-		add("drift of an output", "what a zero of "+o.Name+" makes that drifts", checkZero, zero, drift)
+		add("gain of an output", "what another gain of "+o.Name+" makes", "Check this column.", gain)
+		add("zero of an output", "what another zero of "+o.Name+" makes", "Check this column.", zero)
 		add("late output", "what "+o.Name+" makes that is late, or early", "Give delay of this column.", late)
 	}
 	return list, gains
