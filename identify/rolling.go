@@ -2,7 +2,6 @@ package identify
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"hilrig/identify/ball"
@@ -10,34 +9,8 @@ import (
 	"hilrig/identify/record"
 )
 
-// Ball is what stands beside the result of a ball: every level, and the evidence of slip.
-type Ball struct {
-	Levels   []ball.Level   `json:"levels"` // from the simplest to the one that is reported, the last
-	Moduli   ball.Moduli    `json:"moduli"` // the source's fits of moduli, for comparison only
-	Slip     ball.Slip      `json:"slip"`
-	Refusals []ball.Refusal `json:"refused"` // parameters that the recording does not tell
-	Frames   int            `json:"frames"`
-	LeftOut  int            `json:"frames_left_out"` // fewer than three markers in view
-	Odd      int            `json:"frames_odd"`      // markers that do not fit the body: left out
-
-	Assumed   []ball.Assumption `json:"assumed"`   // numbers of the file that the result rests on
-	Exchanges []ball.Exchange   `json:"exchanged"` // labels that were put right
-	Strays    []ball.Stray      `json:"strayed"`   // markers that were left out in a frame
-
-	Noise   float64 `json:"noise_m"`  // of a coordinate of a marker
-	TopRoll float64 `json:"roll_max"` // rad/s
-	SpinRMS float64 `json:"spin_rms"` // rad/s
-}
-
 // rolling is what stands for the law of a ball.
 const rolling = "rolling"
-
-// BallOf is that of a result.
-func BallOf(b *ball.Result) *Ball {
-	return &Ball{Levels: b.Levels, Moduli: b.Moduli, Slip: b.Slip, Refusals: b.Refusals, Frames: b.Frames, LeftOut: b.LeftOut, Odd: b.Odd,
-		Assumed:   b.Assumed,
-		Exchanges: b.Exchanges, Strays: b.Strays, Noise: b.Noise, TopRoll: b.TopRoll, SpinRMS: b.SpinRMS}
-}
 
 // Rolling is the result of a ball in the form of all results: its levels are the stages, its reasons against rolling reject it.
 // info and findings are of the recording.
@@ -79,13 +52,7 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 	}
 	r.findSuspects(b.MovedSolution, b.Suspects, r.harm(b.Solution))
 	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		if ci, d := r.random(p), b.Doubts[p.Name]; ci != nil {
-			// the interval holds what the numbers as they are given say, and what the recording makes of them
-			half := (ci[1] - ci[0]) / 2
-			whole := math.Hypot(half, normal95*d.Spread)
-			p.assumed = [2]float64{min(0, d.Shift) - whole + half, max(0, d.Shift) + whole - half}
-		}
+		r.Parameters[i].givenErr = b.Spread[r.Parameters[i].Name]
 	}
 	for i := range b.Assumed {
 		if g := b.Assumed[i].Group(); !slices.Contains(r.givenNumbers, g) {

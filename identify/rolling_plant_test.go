@@ -71,7 +71,9 @@ type rollingBall struct {
 	center                r3.Vec     // m, of mass
 	tilt                  [2]float64 // rad
 	roll, spin            [4]float64 // N·m·s, N·m·s², N·m, m
+	slide                 float64    // coefficient of sliding friction; 0: it never slides
 	turn, w               r3.Vec     // rad, rad/s, at the start
+	push                  r3.Vec     // m/s, velocity of the contact at the start
 }
 
 // paperBall is the body of [KKK17].
@@ -84,16 +86,15 @@ func paperBall() rollingBall {
 
 // rollingState is in axes of the plane.
 type rollingState struct {
-	turn matrix
-	p, w r3.Vec
-	rest bool // friction against rolling holds
+	turn    matrix
+	p, w    r3.Vec
+	rest    bool   // friction against rolling holds
+	sliding bool   // the contact moves
+	v       r3.Vec // m/s, of the centre while it slides
 }
 
-// rates are dω/dt and the moment that would hold the ball, about the contact.
-func (b *rollingBall) rates(s *rollingState, held bool) (dw, drive r3.Vec, normal float64) {
-	up := r3.Vec{Z: 1}
-	c := s.turn.by(b.center)
-	// inertia about the centre of mass, in axes of the plane
+// inertiaAxes are the centre of mass and the inertia about it, in axes of the plane.
+func (b *rollingBall) inertiaAxes(s *rollingState) (c r3.Vec, in matrix) {
 	own := matrix{}
 	c2 := r3.Norm2(b.center)
 	at := [3]float64{b.center.X, b.center.Y, b.center.Z}
@@ -105,12 +106,35 @@ func (b *rollingBall) rates(s *rollingState, held bool) (dw, drive r3.Vec, norma
 			}
 		}
 	}
-	in := s.turn.times(own).times(s.turn.transposed())
-	rho := r3.Add(r3.Scale(b.radius, up), c)
+	return s.turn.by(b.center), s.turn.times(own).times(s.turn.transposed())
+}
+
+// weight is in axes of the plane.
+func (b *rollingBall) weight() r3.Vec {
 	sx, cx := math.Sincos(b.tilt[0])
 	sy, cy := math.Sincos(b.tilt[1])
-	weight := r3.Scale(b.mass*b.gravity, r3.Vec{X: sx, Y: cx * sy, Z: -cx * cy})
-	spun := r3.Cross(s.w, r3.Cross(s.w, c))
+	return r3.Scale(b.mass*b.gravity, r3.Vec{X: sx, Y: cx * sy, Z: -cx * cy})
+}
+
+// friction is the moment against rolling and spinning with the normal force.
+func (b *rollingBall) friction(w r3.Vec, normal float64) r3.Vec {
+	h := math.Hypot(w.X, w.Y)
+	f := b.roll[0] + b.roll[1]*h
+	if h > 0 {
+		f += (b.roll[2] + b.roll[3]*normal) / h
+	}
+	g := b.spin[0] + b.spin[1]*math.Abs(w.Z)
+	if w.Z != 0 {
+		g += (b.spin[2] + b.spin[3]*normal) / math.Abs(w.Z)
+	}
+	return r3.Vec{X: -f * w.X, Y: -f * w.Y, Z: -g * w.Z}
+}
+
+// rates are dω/dt, the moment that would hold the ball, about the contact, and the force of the plane.
+func (b *rollingBall) rates(s *rollingState, held bool) (dw, drive, force r3.Vec) {
+	c, in := b.inertiaAxes(s)
+	rho := r3.Add(r3.Vec{Z: b.radius}, c)
+	weight, spun := b.weight(), r3.Cross(s.w, r3.Cross(s.w, c))
 	drive = r3.Sub(r3.Scale(-1, r3.Cross(s.w, in.by(s.w))), r3.Cross(rho, r3.Sub(r3.Scale(b.mass, spun), weight)))
 	k := in
 	r := [3]float64{rho.X, rho.Y, rho.Z}
@@ -122,33 +146,44 @@ func (b *rollingBall) rates(s *rollingState, held bool) (dw, drive r3.Vec, norma
 			}
 		}
 	}
-	if held {
-		dw = r3.Vec{}
-	}
-	wh, wn := r3.Vec{X: s.w.X, Y: s.w.Y}, s.w.Z
-	h := r3.Norm(wh)
-	normal = b.mass * b.gravity
+	force.Z = b.mass * b.gravity
 	for range 6 { // the normal force depends on dω/dt
-		moment := drive
-		f := b.roll[0] + b.roll[1]*h
-		if h > 0 {
-			f += (b.roll[2] + b.roll[3]*normal) / h
-		}
-		moment = r3.Sub(moment, r3.Scale(f, wh))
-		g := b.spin[0] + b.spin[1]*math.Abs(wn)
-		if wn != 0 {
-			g += (b.spin[2] + b.spin[3]*normal) / math.Abs(wn)
-		}
-		moment.Z -= g * wn
+		moment := r3.Add(drive, b.friction(s.w, force.Z))
 		if held { // the plane takes what would make it roll
 			dw = r3.Vec{Z: moment.Z / k[2][2]}
 		} else {
 			dw = k.solve(moment)
 		}
-		force := r3.Sub(r3.Scale(b.mass, r3.Add(r3.Cross(dw, rho), spun)), weight)
-		normal = force.Z
+		force = r3.Sub(r3.Scale(b.mass, r3.Add(r3.Cross(dw, rho), spun)), weight)
 	}
-	return dw, drive, normal
+	return dw, drive, force
+}
+
+// slip is the velocity of the contact.
+func (b *rollingBall) slip(s *rollingState) r3.Vec { return r3.Sub(s.v, b.rolled(s.w)) }
+
+// rolled is the velocity of the centre of a ball that rolls.
+func (b *rollingBall) rolled(w r3.Vec) r3.Vec { return r3.Scale(b.radius, r3.Cross(w, r3.Vec{Z: 1})) }
+
+// slidingRates are dω/dt and dv/dt with the friction of sliding: the force F = N·(−μ·u/|u| + z) at the contact, with N so that the
+// centre stays at its height.
+func (b *rollingBall) slidingRates(s *rollingState) (dw, dv r3.Vec) {
+	c, in := b.inertiaAxes(s)
+	u := b.slip(s)
+	along := r3.Add(r3.Vec{Z: 1}, r3.Scale(-b.slide/r3.Norm(u), u))
+	weight, spun := b.weight(), r3.Cross(s.w, r3.Cross(s.w, c))
+	arm := r3.Sub(r3.Vec{Z: -b.radius}, c) // from the centre of mass to the contact
+	normal := b.mass * b.gravity
+	for range 6 {
+		own := in.solve(r3.Sub(b.friction(s.w, normal), r3.Cross(s.w, in.by(s.w))))
+		per := in.solve(r3.Cross(arm, along))
+		normal = (-weight.Z + b.mass*(spun.Z+r3.Cross(own, c).Z)) / (1 - b.mass*r3.Cross(per, c).Z)
+		dw = r3.Add(own, r3.Scale(normal, per))
+	}
+	total := r3.Add(weight, r3.Scale(normal, along))
+	dv = r3.Sub(r3.Scale(1/b.mass, total), r3.Add(r3.Cross(dw, c), spun))
+	dv.Z = 0
+	return dw, dv
 }
 
 // short is a step of h at most in which dry friction hardly changes its direction.
@@ -169,34 +204,58 @@ func (b *rollingBall) short(s *rollingState, h float64) float64 {
 
 // step goes on by h, by the classical method of Runge and Kutta.
 func (b *rollingBall) step(s *rollingState, h float64) {
-	slope := func(at *rollingState) (w, v, dw r3.Vec) {
+	slope := func(at *rollingState) (w, v, dw, dv r3.Vec) {
+		if at.sliding {
+			dw, dv = b.slidingRates(at)
+			return at.w, at.v, dw, dv
+		}
 		dw, _, _ = b.rates(at, at.rest)
-		return at.w, r3.Scale(b.radius, r3.Cross(at.w, r3.Vec{Z: 1})), dw
+		return at.w, b.rolled(at.w), dw, r3.Vec{}
 	}
-	ahead := func(w, v, dw r3.Vec, by float64) *rollingState {
-		return &rollingState{turned(r3.Scale(by, w)).times(s.turn), r3.Add(s.p, r3.Scale(by, v)), r3.Add(s.w, r3.Scale(by, dw)), s.rest}
+	ahead := func(w, v, dw, dv r3.Vec, by float64) *rollingState {
+		return &rollingState{turned(r3.Scale(by, w)).times(s.turn), r3.Add(s.p, r3.Scale(by, v)), r3.Add(s.w, r3.Scale(by, dw)), s.rest,
+			s.sliding, r3.Add(s.v, r3.Scale(by, dv))}
 	}
-	w1, v1, a1 := slope(s)
-	w2, v2, a2 := slope(ahead(w1, v1, a1, h/2))
-	w3, v3, a3 := slope(ahead(w2, v2, a2, h/2))
-	w4, v4, a4 := slope(ahead(w3, v3, a3, h))
+	w1, v1, a1, d1 := slope(s)
+	w2, v2, a2, d2 := slope(ahead(w1, v1, a1, d1, h/2))
+	w3, v3, a3, d3 := slope(ahead(w2, v2, a2, d2, h/2))
+	w4, v4, a4, d4 := slope(ahead(w3, v3, a3, d3, h))
 	mean := func(a, b, c, d r3.Vec) r3.Vec {
 		return r3.Scale(1./6, r3.Add(r3.Add(a, d), r3.Scale(2, r3.Add(b, c))))
 	}
-	before := r3.Vec{X: s.w.X, Y: s.w.Y}
+	before, slid := r3.Vec{X: s.w.X, Y: s.w.Y}, b.slip(s)
 	// the mean turns with the commutator of its ends, [MK99]: of fourth order at these steps
 	turn := r3.Add(r3.Scale(h, mean(w1, w2, w3, w4)), r3.Scale(h*h/12, r3.Cross(w4, w1)))
 	s.turn = turned(turn).times(s.turn)
 	s.p, s.w = r3.Add(s.p, r3.Scale(h, mean(v1, v2, v3, v4))), r3.Add(s.w, r3.Scale(h, mean(a1, a2, a3, a4)))
+	if s.v = r3.Add(s.v, r3.Scale(h, mean(d1, d2, d3, d4))); b.slide > 0 {
+		b.grip(s, slid)
+	}
 	after := r3.Vec{X: s.w.X, Y: s.w.Y}
 	if b.roll[2]+b.roll[3] > 0 && !s.rest && (r3.Dot(before, after) <= 0 || r3.Norm(after) < 1e-4) { // it comes to rest, or turns back
-		_, drive, normal := b.rates(s, false)
-		if r3.Norm(r3.Vec{X: drive.X, Y: drive.Y}) <= b.roll[2]+b.roll[3]*normal {
+		_, drive, force := b.rates(s, false)
+		if r3.Norm(r3.Vec{X: drive.X, Y: drive.Y}) <= b.roll[2]+b.roll[3]*force.Z {
 			s.rest, s.w = true, r3.Vec{Z: s.w.Z}
 		}
 	}
 	if b.spin[2]+b.spin[3] > 0 && math.Abs(s.w.Z) < 1e-5 {
 		s.w.Z = 0
+	}
+}
+
+// grip lets the contact slide where rolling asks for more than friction gives, and stop where its velocity, slid before the step, turns.
+func (b *rollingBall) grip(s *rollingState, slid r3.Vec) {
+	_, _, force := b.rates(s, s.rest)
+	across := r3.Vec{X: force.X, Y: force.Y}
+	holds := r3.Norm(across) <= b.slide*force.Z
+	switch {
+	case s.sliding && holds && r3.Dot(slid, b.slip(s)) <= 0:
+		s.sliding = false
+	case !s.sliding && !holds:
+		s.sliding, s.v = true, r3.Add(b.rolled(s.w), r3.Scale(-1e-7/r3.Norm(across), across))
+	}
+	if !s.sliding {
+		s.v = b.rolled(s.w)
 	}
 }
 
@@ -211,7 +270,7 @@ const planeHeight = 0.012 // m
 // recorded is what cameras at 200 Hz see of it over seconds, with noise (m).
 func (b rollingBall) recorded(seconds, noise float64, seed uint64) *ball.Recording {
 	rng := rand.New(rand.NewPCG(seed, 23))
-	s := rollingState{turn: turned(b.turn), w: b.w}
+	s := rollingState{turn: turned(b.turn), w: b.w, v: r3.Add(b.rolled(b.w), b.push), sliding: b.push != r3.Vec{}}
 	out := &ball.Recording{}
 	const parts = 16
 	for k := 0; float64(k)*0.005 <= seconds+1e-9; k++ {
@@ -229,6 +288,17 @@ func (b rollingBall) recorded(seconds, noise float64, seed uint64) *ball.Recordi
 		}
 	}
 	return out
+}
+
+// peakRatio is the largest force across over the normal one that rolling asks for.
+func (b rollingBall) peakRatio(seconds float64) (top float64) {
+	s := rollingState{turn: turned(b.turn), w: b.w}
+	for t := 0.0; t < seconds; t += 0.001 {
+		_, _, force := b.rates(&s, s.rest)
+		top = max(top, math.Hypot(force.X, force.Y)/force.Z)
+		b.step(&s, 0.001)
+	}
+	return top
 }
 
 // given is what the file says of it: all but friction.

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/spatial/r3"
-
 	"hilrig/identify/ball"
 )
 
@@ -29,12 +27,15 @@ func TestRollingCases(t *testing.T) {
 	}
 }
 
-// What has to pass every time: three exchanges in 800 frames, and a coefficient that is zero.
+// What has to pass every time: three exchanges in 800 frames, and a coefficient that is zero; of clean ones chance may take one.
 func TestRollingTwenty(t *testing.T) {
 	for _, c := range rollingCases() {
 		switch c.name {
-		case "labels exchanged in three frames", "no friction against spinning", "no dry friction":
-			passed := 0
+		case "clean", "labels exchanged in three frames", "no friction against spinning", "no dry friction":
+			passed, chance := 0, 0
+			if c.name == "clean" {
+				chance = 1
+			}
 			for seed := range uint64(20) {
 				if r, _, _, _ := c.look(t, 4, seed+100); r.Verdict == Identified {
 					passed++
@@ -42,7 +43,7 @@ func TestRollingTwenty(t *testing.T) {
 					t.Log(r.Because())
 				}
 			}
-			if t.Logf("%s: %d of 20", c.name, passed); passed < 20 {
+			if t.Logf("%s: %d of 20", c.name, passed); passed+chance < 20 {
 				t.Errorf("%s: %d of 20 identified", c.name, passed)
 			}
 		}
@@ -61,19 +62,7 @@ func TestRollingCoverage(t *testing.T) {
 			rec := b.recorded(4, 1e-4, seed+1000)
 			if drawn {
 				spec.Uncertain = ball.Uncertainty{Radius: 0.002, Mass: 0.01, Inertia: 0.01, Center: 0.002, Markers: 0.002, Gravity: 0.001}
-				by := func(v *float64, u float64) { *v += u * rng.NormFloat64() }
-				g := &spec.Body
-				by(&g.Mass, 0.01*b.mass)
-				by(&g.Radius, 0.002*b.radius)
-				by(&g.Gravity, 0.001*b.gravity)
-				for k := range 3 {
-					by(&g.Inertia[k], 0.01*b.inertia[k])
-					by(&g.Center[k], 0.002*b.radius)
-				}
-				for _, m := range rollingMarkers {
-					spec.Markers = append(spec.Markers, r3.Add(m, r3.Scale(0.002*b.radius,
-						r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()})))
-				}
+				spec.Body, spec.Markers = b.drawn(spec.Uncertain, rng)
 			}
 			r, _ := fitRolling(t, spec, rec)
 			of++
@@ -90,6 +79,9 @@ func TestRollingCoverage(t *testing.T) {
 			}
 		}
 		t.Logf("drawn numbers %v: of %d, held %v, not identified %d", drawn, of, held, weak)
+		if weak > draws/20 {
+			t.Errorf("drawn numbers %v: %d of %d are not identified", drawn, weak, draws)
+		}
 		for name, n := range held {
 			if share := float64(n) / draws; share < 0.95-3*math.Sqrt(0.95*0.05/draws) {
 				t.Errorf("%s: %.0f %% of the intervals hold it", name, 100*share)

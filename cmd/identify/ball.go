@@ -59,7 +59,7 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	}
 	res.Interrupted = ctx.Err() != nil
 	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res,
-		Ball: identify.BallOf(found)}
+		Ball: &found.Evidence}
 	if f.outputPath != "" {
 		if err := writeResult(f.outputPath, result); err != nil {
 			return report.ExitWith(report.Unavailable, err)
@@ -246,7 +246,7 @@ func posesAsMarkers(c *capture.Capture, cfg *configs.BallFit, known *capture.Kno
 }
 
 // printLevels writes what every level says, side by side, and what was looked at for slip.
-func printLevels(w io.Writer, b *identify.Ball) {
+func printLevels(w io.Writer, b *ball.Evidence) {
 	var names []string
 	for _, l := range b.Levels {
 		for _, v := range l.Values {

@@ -26,6 +26,7 @@ import (
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/axis"
+	"hilrig/identify/ball"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -118,7 +119,7 @@ type Identification struct {
 	Assumed []fitreport.Assumption `json:"assumed,omitempty"` // what was taken for granted where no file says it
 	*identify.Result
 	Run  *ownRun        `json:"run,omitempty"`  // of a recording that was identified without a file
-	Ball *identify.Ball `json:"ball,omitempty"` // of a ball in front of cameras
+	Ball *ball.Evidence `json:"ball,omitempty"` // of a ball in front of cameras
 
 	Response *identify.Response `json:"response,omitempty"` // of a machine that was fitted to its response: how each output is explained
 	Machine  *identify.Machine  `json:"machine,omitempty"`  // of a machine: its joints, base parameters and all parameters

@@ -33,49 +33,45 @@ type Spec struct {
 	Squares    bool        //      plain least squares; else residuals beyond 3 times the noise pull like their size (Huber)
 }
 
+// Evidence is what stands beside the result of a ball: every level, and what was seen of slip.
+type Evidence struct {
+	Levels    []Level      `json:"levels"`  // from the simplest to the one to report, the last
+	Moduli    Moduli       `json:"moduli"`  // the source's (2.2), for comparison only
+	Slip      Slip         `json:"slip"`    //
+	Refusals  []Refusal    `json:"refused"` // parameters that the recording does not tell
+	Frames    int          `json:"frames"`
+	LeftOut   int          `json:"frames_left_out"` // fewer than three markers in view
+	Odd       int          `json:"frames_odd"`      // markers that do not fit the body or its way: the frame was left out
+	Assumed   []Assumption `json:"assumed"`         // numbers of the file that the result rests on
+	Exchanges []Exchange   `json:"exchanged"`       // labels that were put right
+	Strays    []Stray      `json:"strayed"`         // markers that were left out in a frame
+	Noise     float64      `json:"noise_m"`         // m  of a coordinate of a marker
+	TopRoll   float64      `json:"roll_max"`        // rad/s
+	SpinRMS   float64      `json:"spin_rms"`        // rad/s
+}
+
 // Result is what all levels say, and whether to believe it.
 type Result struct {
-	Levels []Level `json:"levels"` // from the simplest to the one to report, the last
-	Moduli Moduli  `json:"moduli"` // the source's (2.2), for comparison only
+	Evidence
+	Parameters []fit.Estimate // of the last level, without the start of the motion
+	Accepted   bool
+	Reasons    []fit.Reason // against it
+	Warnings   []string     // what else a reader has to know
+	Compute    float64      // s
+	Iterations int
 
-	Parameters  []fit.Estimate `json:"parameters"`  // of the last level, without the start of the motion
-	Correlation [][]float64    `json:"correlation"` // of Parameters
-	Intervals   string         `json:"intervals"`   // how their errors were found
-	Slip        Slip           `json:"slip"`
-	Refusals    []Refusal      `json:"refused"` // parameters that the recording does not tell
-
-	Accepted bool         `json:"accepted"`
-	Reasons  []fit.Reason `json:"reasons"`  // against it
-	Warnings []string     `json:"warnings"` // what else a reader has to know
-
-	Frames     int     `json:"frames"`
-	LeftOut    int     `json:"frames_left_out"` // fewer than three markers in view
-	Odd        int     `json:"frames_odd"`      // markers that do not fit the body or its way: the frame was left out
-	Noise      float64 `json:"noise"`           // m  of a coordinate of a marker
-	TopRoll    float64 `json:"top_roll"`        // rad/s
-	SpinRMS    float64 `json:"spin_rms"`        // rad/s
-	Compute    float64 `json:"compute_s"`       // s
-	Iterations int     `json:"iterations"`
-
-	Assumed  []Assumption     `json:"assumed"` // numbers of the file that the result rests on
-	Doubts   map[string]Doubt `json:"-"`       // by parameter: what they do
-	Suspects []fit.Suspect    `json:"-"`       // what the model may lack, for fit.Unmodelled
-
-	Exchanges []Exchange `json:"exchanged"` // labels that were put right
-	Strays    []Stray    `json:"strayed"`   // markers that were left out
-
-	Solution         *fit.Solution `json:"-"`
-	MovedSolution    *fit.Solution `json:"-"`     // with assumed numbers moved as far as is known of them, and with their derivatives
-	Body             ball.Params   `json:"body"`  // with what was found
-	NegligibleParams []string      `json:"small"` // coefficients of friction that are known to be next to nothing
+	Spread           map[string]float64 // by parameter: the standard uncertainty that those of assumed numbers add
+	Suspects         []fit.Suspect      // what the model may lack, for fit.Unmodelled
+	Solution         *fit.Solution
+	MovedSolution    *fit.Solution // with the derivatives of assumed numbers too
+	Body             ball.Params   // with what was found
+	NegligibleParams []string      // coefficients of friction that are known to be next to nothing
 
 	start         ball.State
-	startTime     float64 // s  of start
-	whiteResidual bool    // the residuals are
-	// what is left over, relative to that of the fit, where assumed numbers move as far as is known of them; 0: not known
-	residualGrowth float64
-	farthest       string             // the assumed number that moves most of its uncertainty, if that is more than all of it
-	little         map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
+	startTime     float64            // s  of start
+	whiteResidual bool               // the residuals are
+	conflict      conflict           // of recording and file
+	little        map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
 }
 
 // Refusal is a parameter whose value is not to be used, and why.
@@ -141,26 +137,13 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	if err := rec.Check(len(c.Markers)); err != nil {
-		return nil, err
-	}
-	p, err := posesOf(rec, c.Markers, c.Body.Radius)
+	p, ms, err := c.smoothedMotion(rec)
 	if err != nil {
 		return nil, err
 	}
-	if c.Noise > 0 {
-		p.turn, p.place, p.sigma = p.turn*c.Noise/p.sigma, p.place*c.Noise/p.sigma, c.Noise
-	}
-	ms, err := smoothPoses(p, c.HalfWindow, c.Order)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkRadius(ms, c.Body.Radius); err != nil {
-		return nil, err
-	}
-	r := &Result{Frames: len(rec.Times), LeftOut: p.missingFrames, Odd: p.odd, Noise: p.sigma, Assumed: []Assumption{},
-		Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refusals: []Refusal{}, Reasons: []fit.Reason{},
-		Warnings: []string{}}
+	r := &Result{Evidence: Evidence{Frames: len(rec.Times), LeftOut: p.missingFrames, Odd: p.odd, Noise: p.sigma, Assumed: []Assumption{},
+		Exchanges: append([]Exchange{}, p.exchanges...), Strays: append([]Stray{}, p.strays...), Refusals: []Refusal{}},
+		Reasons: []fit.Reason{}, Warnings: []string{}}
 	r.name(c.Names, len(c.Markers))
 	for i := range ms {
 		spin, roll := split(&ms[i].f, ms[i].w)
@@ -186,6 +169,25 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 	r.judge(c)
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
+}
+
+// smoothedMotion are the poses of a recording, and their motion.
+func (c *Spec) smoothedMotion(rec *Recording) (*poses, []motion, error) {
+	if err := rec.Check(len(c.Markers)); err != nil {
+		return nil, nil, err
+	}
+	p, err := posesOf(rec, c.Markers, c.Body.Radius)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Noise > 0 {
+		p.turn, p.place, p.sigma = p.turn*c.Noise/p.sigma, p.place*c.Noise/p.sigma, c.Noise
+	}
+	ms, err := smoothPoses(p, c.HalfWindow, c.Order)
+	if err == nil {
+		err = checkRadius(ms, c.Body.Radius)
+	}
+	return p, ms, err
 }
 
 // heightOf is where the plane lies below the centre.
@@ -305,16 +307,10 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		return fmt.Errorf("shooting on the markers: %w", err)
 	}
 	s.adopt(sol)
-	r.lacking(&c, s, sol)
-	if !sol.Converged && r.Slip.Lasting <= lasting && r.withinUncertainty(sol) { // it is no further than numbers of the file may be wrong
-		draft := sol
-		if sol, err = s.fit(ctx, c, p.sigma, watch, lastSteps, false); err != nil {
-			return fmt.Errorf("shooting on the markers: %w", err)
-		}
-		sol.Count(draft)
-		s.adopt(sol)
-		r.lacking(&c, s, sol)
+	if sol, err = r.adjust(ctx, &c, s, sol, p, watch); err != nil {
+		return err
 	}
+	r.Slip.judgeFrames(s, sol, p.sigma)
 	r.Body, r.start, r.startTime, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
 	return r.assess(sol, len(free))

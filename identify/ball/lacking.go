@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/plant/ball"
 	"hilrig/identify/fit"
@@ -23,6 +22,7 @@ type Assumption struct {
 	Unit        string             `json:"unit"`
 	Value       float64            `json:"value"`
 	Uncertainty float64            `json:"uncertainty"` // standard
+	Shift       float64            `json:"shift"`       // by which the recording moves it, as far as Uncertainty lets it
 	ParamMoves  map[string]float64 `json:"moves"`       // by which so much more of it moves the parameters, with nothing else changed
 }
 
@@ -38,12 +38,6 @@ func (a *Assumption) Group() fit.GivenNumber {
 		return fit.GivenNumber{Name: "places of markers", Uncertainty: a.Uncertainty, Unit: "m"}
 	}
 	return fit.GivenNumber{Name: a.Name, Uncertainty: 100 * a.Uncertainty / math.Abs(a.Value), Unit: "%"}
-}
-
-// Doubt is what numbers that were assumed do to a parameter.
-type Doubt struct {
-	Shift  float64 // by which it would move if they were what the recording says of them, beside what was given
-	Spread float64 // standard error that their uncertainty adds, as far as the recording does not take it away
 }
 
 // fixed are the numbers of a setup that are not searched, with the kind of suspect that each belongs to.
@@ -118,12 +112,12 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 	return list
 }
 
-// lacking forms what numbers of the setup that are not searched do to the markers: suspects for fit.Unmodelled, and by how much the
-// uncertainty of those that were given moves the parameters. A number with an uncertainty is no suspect: the residual is looked at after it
-// was moved as far as is known of it.
-func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
+// lacking forms what numbers of the setup that are not searched do to the markers: suspects for fit.Unmodelled, and what is said of
+// those that were given with an uncertainty. A number with an uncertainty is no suspect: the residual is looked at after it was moved as
+// far as is known of it. given is the setup of the file. nil: no number has an uncertainty, or what they do is not known.
+func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) *adjustment {
 	list := c.others(s.freeParams)
-	r.Suspects, r.Assumed, r.MovedSolution, r.residualGrowth = nil, []Assumption{}, sol, 0
+	r.Suspects, r.Assumed, r.MovedSolution, r.Spread = nil, []Assumption{}, sol, nil
 	o := &shooting{rec: s.rec, poses: s.poses, base: s.base.clone(), segments: s.segments}
 	for i := range list {
 		o.freeParams = append(o.freeParams, list[i].parameter)
@@ -133,14 +127,20 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
 	columns, st := o.evaluator().Columns(fit.Values(ps))
 	if st != 0 {
 		r.Warnings = append(r.Warnings, "what the model may lack was not looked for: the simulation fails beside what was found")
-		return
+		return nil
 	}
 	at := map[string]int{}
+	a := &adjustment{file: given}
 	for i := range list {
-		f, col := &list[i], columns[i]
-		if floats.Norm(col, 2) == 0 || f.uncertainty > 0 {
+		f := &list[i]
+		if floats.Norm(columns[i], 2) == 0 {
 			continue
 		}
+		if f.uncertainty > 0 {
+			a.numbers, a.columns = append(a.numbers, *f), append(a.columns, columns[i])
+			continue
+		}
+		col := sol.Weigh(columns[i])
 		k, known := at[f.kind]
 		if !known {
 			k = len(r.Suspects)
@@ -149,109 +149,13 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution) {
 		}
 		r.Suspects[k].Columns = append(r.Suspects[k].Columns, func(row int) float64 { return col[row] })
 	}
-	r.assume(list, columns, s, sol)
-}
-
-// assume solves for the parameters and the assumed numbers a together, those with what is known of them before:
-//
-//	|e − J·dθ − C·a|²/σ² + Σ (a/u)²   least,
-//
-// to first order about the solution. The move of θ is what the recording says of the assumed numbers; its covariance less that of the fit
-// with exact numbers is what their uncertainty adds.
-func (r *Result) assume(list []fixed, columns [][]float64, s *shooting, sol *fit.Solution) {
-	n, p := len(sol.Residual), len(sol.FreeParams)
-	moved := *sol
-	moved.Params, moved.FreeParams = slices.Clone(sol.Params), slices.Clone(sol.FreeParams)
-	var x [][]float64
-	for j := range p {
-		col := make([]float64, n)
-		for k := range col {
-			col[k] = sol.Jac[k*p+j]
-		}
-		x = append(x, col)
+	if len(a.numbers) == 0 {
+		return nil
 	}
-	r.Doubts = map[string]Doubt{}
-	linear := fit.NewLinear(sol)
-	for i := range list {
-		if u := list[i].uncertainty; u > 0 {
-			x = append(x, floats.ScaleTo(make([]float64, n), u, columns[i]))
-			a := Assumption{Name: list[i].name, Unit: list[i].unit, Value: *list[i].field(&s.base), Uncertainty: u, ParamMoves: map[string]float64{}}
-			for j, move := range linear.Move(x[len(x)-1]) {
-				if name := sol.Params[sol.FreeParams[j]].Name; !fit.IsState(name) {
-					a.ParamMoves[name] = move
-				}
-			}
-			r.Assumed = append(r.Assumed, a)
-			moved.FreeParams = append(moved.FreeParams, len(moved.Params))
-			moved.Params = append(moved.Params, list[i].fitParam(&s.base))
-		}
-	}
-	if len(r.Assumed) == 0 {
-		return
-	}
-	sigma := norm(sol.Residual) * math.Sqrt(float64(n)/float64(max(1, n-p)))
-	theta, cov := prior(x, sol.Residual, p, sigma)
-	_, own := prior(x[:p], sol.Residual, p, sigma)
-	if cov == nil || own == nil {
+	if !a.solve(r, s, sol) {
 		r.Warnings = append(r.Warnings, "what the uncertainty of assumed numbers does is not known: the recording does not tell the "+
 			"parameters apart")
-		return
+		return nil
 	}
-	left := slices.Clone(sol.Residual)
-	far := 1.0
-	r.farthest = ""
-	for k, v := range theta {
-		floats.AddScaled(left, -v, x[k])
-		if k >= p && math.Abs(v) > far {
-			far, r.farthest = math.Abs(v), r.Assumed[k-p].Name
-		}
-	}
-	r.residualGrowth = norm(left) / norm(sol.Residual)
-	moved.Residual, moved.Jac = left, make([]float64, n*len(x))
-	for j, col := range x {
-		unit := 1.0
-		if j >= p {
-			unit = r.Assumed[j-p].Uncertainty
-		}
-		for k, v := range col {
-			moved.Jac[k*len(x)+j] = v / unit
-		}
-	}
-	r.MovedSolution = &moved
-	for j, i := range sol.FreeParams {
-		r.Doubts[sol.Params[i].Name] = Doubt{theta[j], math.Sqrt(max(0, cov[j]-own[j]))}
-	}
-}
-
-// prior solves x·θ = e with residuals of size sigma, all but the first free columns with θ = 0 ± 1 known before. It gives θ and the
-// variances; nil where they are not told.
-func prior(x [][]float64, e []float64, free int, sigma float64) (theta, variance []float64) {
-	m := len(x)
-	size := make([]float64, m)
-	for i := range x {
-		if size[i] = floats.Norm(x[i], 2); size[i] == 0 {
-			size[i] = 1
-		}
-	}
-	g, b := mat.NewSymDense(m, nil), mat.NewVecDense(m, nil)
-	for i := range x {
-		for j := range i + 1 {
-			g.SetSym(i, j, floats.Dot(x[i], x[j])/(size[i]*size[j]))
-		}
-		if i >= free {
-			g.SetSym(i, i, g.At(i, i)+sigma*sigma/(size[i]*size[i]))
-		}
-		b.SetVec(i, floats.Dot(x[i], e)/size[i])
-	}
-	var chol mat.Cholesky
-	var inverse mat.SymDense
-	var t mat.VecDense
-	if !chol.Factorize(g) || chol.InverseTo(&inverse) != nil || chol.SolveVecTo(&t, b) != nil {
-		return nil, nil
-	}
-	for i := range m {
-		theta = append(theta, t.AtVec(i)/size[i])
-		variance = append(variance, sigma*sigma*inverse.At(i, i)/(size[i]*size[i]))
-	}
-	return theta, variance
+	return a
 }

@@ -28,14 +28,7 @@ func Series(spec Spec, rec *Recording) ([]Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rec.Check(len(c.Markers)); err != nil {
-		return nil, err
-	}
-	p, err := posesOf(rec, c.Markers, c.Body.Radius)
-	if err != nil {
-		return nil, err
-	}
-	ms, err := smoothPoses(p, c.HalfWindow, c.Order)
+	_, ms, err := c.smoothedMotion(rec)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type Slip struct {
 	Ratio    float64 `json:"force_ratio"`      // largest T/N that rolling asks for
 	Assumed  float64 `json:"slide,omitempty"`  // coefficient that was given
 	Residual float64 `json:"residual_ratio"`   // root mean square of the fit over the noise of the markers
+	Frames   float64 `json:"frames_ratio"`     // the most that the residuals of a frame keep up for lastingFrames, likewise
+	Time     float64 `json:"frames_at"`        // s    when
 	Lifts    bool    `json:"lifts,omitempty"`  // N would be below zero
 	Slips    bool    `json:"slips"`
 }
@@ -27,6 +29,7 @@ type Slip struct {
 const (
 	lastingFrames = 3   // that follow each other
 	lasting       = 6.0 // times the noise, above which the contact slips: noise alone reaches it once in 1e8 windows
+	lastingFit    = 2.5 // times the noise: frames are not explained; a little friction that the model lacks makes 2
 	residual      = 1.2 // root mean square of the fit over the noise of the markers, known to 1 % from 4 s at 200 Hz
 )
 
@@ -67,30 +70,47 @@ func (s *Slip) judge(b *ball.Params, ms []motion, sol *fit.Solution, sigma, slid
 	s.Residual = overNoise(sol, sigma)
 }
 
+// judgeFrames looks for frames that follow each other and are not explained, such as those of a short slip.
+func (s *Slip) judgeFrames(motion *shooting, sol *fit.Solution, noise float64) {
+	var last [lastingFrames]float64
+	seen := 0
+	for f, places := range motion.rowPlaces {
+		sum, n := 0.0, 0
+		for j, row := range places {
+			if row < 0 {
+				continue
+			}
+			for i := range 3 {
+				e := sol.Residual[row+i*motion.count[j]]
+				sum, n = sum+e*e, n+1
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		last[seen%lastingFrames] = math.Sqrt(sum/float64(n)) / noise
+		if seen++; seen >= lastingFrames && slices.Min(last[:]) > s.Frames {
+			s.Frames, s.Time = slices.Min(last[:]), motion.rec.Times[f]
+		}
+	}
+}
+
 // overNoise is the root mean square of what a solution leaves over, with its degrees of freedom, over the noise.
 func overNoise(sol *fit.Solution, noise float64) float64 {
 	n := float64(len(sol.Residual))
 	return norm(sol.Residual) * math.Sqrt(n/math.Max(1, n-float64(len(sol.FreeParams)))) / noise
 }
 
-// assess forms errors, intervals and correlations of the parameters, the first own of the free ones.
+// assess forms errors and intervals of the parameters, the first own of the free ones.
 func (r *Result) assess(sol *fit.Solution, own int) error {
 	a, err := fit.Assess(sol)
 	if err != nil {
 		return err
 	}
 	r.whiteResidual = a.Residual.White
-	r.Intervals = "classical: the residuals are white"
-	if !r.whiteResidual {
-		r.Intervals = "consistent with residuals that depend on each other: they are not white"
-	}
 	for _, e := range a.Estimates[:own] {
 		e.BetweenErr, e.BetweenCI95 = nil, nil // markers are no repetitions: all share one motion
 		r.Parameters = append(r.Parameters, e)
-	}
-	r.Correlation = make([][]float64, own)
-	for i := range own {
-		r.Correlation[i] = a.Correlation[i][:own]
 	}
 	for _, d := range a.Indistinct {
 		if slices.ContainsFunc(d.Names, func(n string) bool { return !fit.IsState(n) }) && len(d.Names) > 1 {
@@ -142,11 +162,6 @@ func (r *Result) littles(ms []motion) map[string]float64 {
 	return out
 }
 
-// withinUncertainty tells whether numbers of the file, as far as they are known, take away what is left above the noise.
-func (r *Result) withinUncertainty(sol *fit.Solution) bool {
-	return r.residualGrowth > 0 && overNoise(sol, r.Noise)*r.residualGrowth <= residual
-}
-
 // judge says what speaks against the result.
 func (r *Result) judge(c Spec) {
 	against := func(code fit.Code, format string, a ...any) {
@@ -158,19 +173,17 @@ func (r *Result) judge(c Spec) {
 		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s "+
 			"at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.TopTime)
 	}
-	s.Slips = s.Lasting > lasting || s.Residual > residual && !r.withinUncertainty(r.Solution)
-	switch {
-	case s.Residual <= residual:
-	case r.withinUncertainty(r.Solution):
-		text := fmt.Sprintf("the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m; numbers of the file, moved within their "+
-			"uncertainty, would take that away", s.Residual*r.Noise, s.Residual, r.Noise)
-		if r.farthest != "" {
-			text += ", above all " + r.farthest
-		}
-		r.Reasons = append(r.Reasons, fit.Doubt(fit.AboveNoise, "%s: search them too, or measure them better", text))
-	default:
+	s.Slips = s.Lasting > lasting || s.Residual > residual || s.Frames > lastingFit
+	if s.Residual > residual {
 		against(fit.AboveNoise, "rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: "+
 			"it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
+	} else if s.Frames > lastingFit {
+		against(fit.AboveNoise, "rolling does not explain the recording about %.3f s: in frames that follow each other the fit leaves "+
+			"%.1f times the noise of the markers: it slips there, or is touched", s.Time, s.Frames)
+	} else if x := r.conflict; x.number != "" && x.chance < conflictP {
+		r.Reasons = append(r.Reasons, fit.Reason{Code: fit.PriorContradicted, Level: fit.Weaken, Params: x.params, Text: fmt.Sprintf("recording "+
+			"and file contradict each other: the recording moves %s by %.1f of its uncertainty, more than is expected of it (p = %.2g). Search "+
+			"it too, or measure it better", x.number, x.shift, x.chance)})
 	}
 	if s.Assumed > 0 && s.Ratio > s.Assumed {
 		against(fit.Slip, "rolling asks for T/N = %.3f, sliding friction is sure up to %.3f: it may have slipped", s.Ratio, s.Assumed)

@@ -57,10 +57,8 @@ func (l *Linear) Err() []float64 { return l.err }
 //
 // Nothing moves where the columns depend on each other.
 func (l *Linear) Move(dy []float64) []float64 {
-	b, theta, move := make([]float64, len(dy)), make([]float64, len(l.movableColumns)), make([]float64, len(l.err))
-	for k, v := range dy {
-		b[k] = -l.weight(k) * v
-	}
+	theta, move := make([]float64, len(l.movableColumns)), make([]float64, len(l.err))
+	b := floats.ScaleTo(make([]float64, len(dy)), -1, l.s.Weigh(dy))
 	var own [][]float64 // what local parameters do of it
 	for i := range l.bases {
 		own = append(own, l.bases[i].projectOut(b))
@@ -92,8 +90,8 @@ func (l *Linear) Move(dy []float64) []float64 {
 // ResidualAfter is what is left of the residual, weighted, when the rows of the model rise by dy and the parameters move.
 func (l *Linear) ResidualAfter(dy, move []float64) []float64 {
 	e, p := slices.Clone(l.s.Residual), len(l.s.FreeParams)
-	for k, v := range dy {
-		e[k] -= l.weight(k) * v
+	for k, v := range l.s.Weigh(dy) {
+		e[k] -= v
 		for j, by := range move[:p] {
 			e[k] -= by * l.s.Jac[k*p+j]
 		}
@@ -108,13 +106,6 @@ func (l *Linear) ResidualAfter(dy, move []float64) []float64 {
 	return e
 }
 
-func (l *Linear) weight(k int) float64 {
-	if l.s.weights == nil {
-		return 1
-	}
-	return l.s.weights[k]
-}
-
 // RMSAfter is the rms of the weighted residual when the rows of the model rise by dy and the parameters move.
 func (l *Linear) RMSAfter(dy, move []float64) float64 {
 	return numeric.RMS(l.ResidualAfter(dy, move))
@@ -122,12 +113,7 @@ func (l *Linear) RMSAfter(dy, move []float64) float64 {
 
 // RMS is the rms of the residuals r (model − measured), with the weights of the solution.
 func (l *Linear) RMS(r []float64) float64 {
-	sum := 0.0
-	for k, v := range r {
-		v *= l.weight(k)
-		sum += v * v
-	}
-	return math.Sqrt(sum / float64(max(1, len(r))))
+	return numeric.RMS(l.s.Weigh(r))
 }
 
 // RobustFactor is BestFactor with a standard error by what it leaves over, whose rows may depend on each other: that of a fit in which
@@ -161,5 +147,5 @@ func (l *Linear) BestFactor(dy, move []float64) (best, err float64) {
 	if size == 0 {
 		return 0, math.Inf(1)
 	}
-	return b / size, l.RMS(l.s.Residual) / math.Sqrt(size)
+	return b / size, numeric.RMS(l.s.Residual) / math.Sqrt(size)
 }

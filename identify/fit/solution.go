@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Solution is the answer of a method: values, and what is needed to judge them. Assess turns it into standard errors,
@@ -126,6 +128,14 @@ func (s *Solution) Size(j int) float64 {
 		return math.Inf(1)
 	}
 	return math.Sqrt(all / own)
+}
+
+// Weigh gives rows of the model the weights of the rows of the solution: a copy, or rows itself where there are no weights.
+func (s *Solution) Weigh(rows []float64) []float64 {
+	if s.weights == nil {
+		return rows
+	}
+	return floats.MulTo(make([]float64, len(rows)), rows, s.weights)
 }
 
 // Count adds the work of the solution before.

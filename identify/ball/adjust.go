@@ -1,0 +1,216 @@
+package ball
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/identify/fit"
+)
+
+// Numbers of the file that are known with an uncertainty u are searched together with the parameters θ, with what the file says of
+// them, a₀, as so many more observations:
+//
+//	|r(θ, a)|²/σ² + Σ ((a − a₀)/u)²   least,
+//
+// by Gauss and Newton: θ and a from the linear model, then θ at these a by its own descent, until a moves θ no more. σ is the noise of
+// the markers, whose places on the ball are among a: it is told again with the moved ones. What the uncertainty of a adds to that of θ
+// is the covariance of the whole less that of θ alone [GCSDVR, 14.8].
+
+// adjustment is what the linear model says of parameters and assumed numbers together.
+type adjustment struct {
+	file     *setup // as it was given
+	numbers  []fixed
+	columns  [][]float64 // by number: what a unit of it does to the rows, without weights
+	theta    []float64   // moves of the parameters of the solution
+	shift    []float64   // moves of the numbers, in their uncertainties
+	residual float64     // root mean square of what is left over then
+	harmful  bool        // a parameter moves by more than adjustTol
+}
+
+const (
+	adjustRounds = 4
+	adjustTol    = 0.1  // standard uncertainties of a parameter, by which assumed numbers may still move it
+	matters      = 0.5  // of its standard uncertainty
+	conflictP    = 0.05 // probability below which recording and file contradict each other
+)
+
+// adjust moves the numbers of the file that have an uncertainty to where recording and file together want them, and the parameters with
+// them. A motion that they do not explain even so is left as it is.
+func (r *Result) adjust(ctx context.Context, c *Spec, s *shooting, sol *fit.Solution, p *poses, watch fit.Watch) (*fit.Solution, error) {
+	given := s.base.clone()
+	for round := 0; ; round++ {
+		a := r.lacking(c, s, sol, &given)
+		if a == nil || round == adjustRounds || r.Slip.Lasting > lasting || !a.harmful && overNoise(sol, p.sigma) <= residual ||
+			a.residual > nearNoise*p.sigma {
+			return sol, nil
+		}
+		watch.Report(fit.Progress{Method: "shooting", Phase: "markers, with numbers of the file moved"})
+		a.apply(s)
+		if c.Noise == 0 {
+			if q, err := posesOf(p.cleanRecording, s.base.markers, s.base.body.Radius); err == nil {
+				p.sigma, r.Noise = q.sigma, q.sigma
+			}
+		}
+		next, err := s.fit(ctx, *c, p.sigma, watch, lastSteps, false)
+		if err != nil {
+			return nil, fmt.Errorf("shooting on the markers: %w", err)
+		}
+		next.Count(sol)
+		sol = next
+		s.adopt(sol)
+	}
+}
+
+// apply moves base and starts of s.
+func (a *adjustment) apply(s *shooting) {
+	for k := range a.numbers {
+		f := &a.numbers[k]
+		*f.field(&s.base) += f.uncertainty * a.shift[k]
+	}
+	ps, _ := s.params()
+	for j := range ps {
+		ps[j].Value = min(max(ps[j].Value+a.theta[j], ps[j].Lo), ps[j].Hi)
+	}
+	s.adopt(&fit.Solution{Params: ps})
+}
+
+// solve fills a from a solution of s, and says in r what it finds; false: the recording does not tell the parameters apart.
+func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
+	n, p, m := len(sol.Residual), len(sol.FreeParams), len(sol.FreeParams)+len(a.numbers)
+	moved := *sol
+	moved.Params, moved.FreeParams, moved.Jac = slices.Clone(sol.Params), slices.Clone(sol.FreeParams), make([]float64, n*m)
+	before, unit := make([]float64, m), slices.Repeat([]float64{1}, m) // numbers in their uncertainties, by which they were moved already
+	var x [][]float64
+	for k := range a.numbers {
+		f := &a.numbers[k]
+		unit[p+k], before[p+k] = f.uncertainty, (*f.field(&s.base)-*f.field(a.file))/f.uncertainty
+		moved.FreeParams = append(moved.FreeParams, len(moved.Params))
+		moved.Params = append(moved.Params, f.fitParam(&s.base))
+		for row, v := range sol.Weigh(a.columns[k]) {
+			moved.Jac[row*m+p+k] = v
+		}
+	}
+	for row := range n {
+		copy(moved.Jac[row*m:], sol.Jac[row*p:row*p+p])
+	}
+	for j := range m {
+		x = append(x, make([]float64, n))
+		for row := range n {
+			x[j][row] = unit[j] * moved.Jac[row*m+j]
+		}
+	}
+	gram, along := mat.NewSymDense(m, nil), make([]float64, m)
+	for i := range x {
+		for j := range i + 1 {
+			gram.SetSym(i, j, floats.Dot(x[i], x[j]))
+		}
+		along[i] = floats.Dot(x[i], sol.Residual)
+	}
+	sigma := min(overNoise(sol, 1), s.poses.sigma)
+	move, cov := priorSolve(gram, along, before, p, sigma)
+	_, own := priorSolve(gram.SliceSym(0, p), along[:p], before[:p], p, sigma)
+	if cov == nil || own == nil {
+		return false
+	}
+	a.theta, a.shift = move[:p], move[p:]
+	r.Spread = map[string]float64{}
+	for j, i := range sol.FreeParams {
+		q := &sol.Params[i]
+		r.Spread[q.Name] = math.Sqrt(max(0, cov.At(j, j)-own.At(j, j)))
+		a.harmful = a.harmful || !fit.IsState(q.Name) && math.Abs(move[j]) > adjustTol*math.Sqrt(cov.At(j, j))
+	}
+	moved.Residual = slices.Clone(sol.Residual)
+	for k, v := range move {
+		floats.AddScaled(moved.Residual, -v, x[k])
+	}
+	a.residual, r.MovedSolution = norm(moved.Residual), &moved
+	for k := range a.numbers {
+		f := &a.numbers[k]
+		one := Assumption{Name: f.name, Unit: f.unit, Value: *f.field(a.file), Uncertainty: f.uncertainty,
+			Shift: f.uncertainty * (before[p+k] + a.shift[k]), ParamMoves: map[string]float64{}}
+		for j, i := range sol.FreeParams {
+			if name := sol.Params[i].Name; !fit.IsState(name) {
+				for l := range p {
+					one.ParamMoves[name] -= own.At(j, l) * gram.At(l, p+k) / (sigma * sigma)
+				}
+			}
+		}
+		r.Assumed = append(r.Assumed, one)
+	}
+	r.conflict = conflictOf(sol, r.Assumed, cov)
+	return true
+}
+
+// priorSolve solves gram·θ = along for moves θ with residuals of size sigma, all but the first free with θ + before = 0 ± 1 known
+// before. It gives θ and its covariance; nil where they are not told.
+func priorSolve(gram mat.Symmetric, along, before []float64, free int, sigma float64) (theta []float64, cov *mat.SymDense) {
+	m := len(along)
+	size, g, b := make([]float64, m), mat.NewSymDense(m, nil), mat.NewVecDense(m, nil)
+	for i := range m {
+		if size[i] = math.Sqrt(gram.At(i, i)); size[i] == 0 {
+			size[i] = 1
+		}
+		for j := range i + 1 {
+			g.SetSym(i, j, gram.At(i, j)/(size[i]*size[j]))
+		}
+		b.SetVec(i, along[i]/size[i])
+		if i >= free {
+			g.SetSym(i, i, g.At(i, i)+sigma*sigma/(size[i]*size[i]))
+			b.SetVec(i, b.AtVec(i)-sigma*sigma*before[i]/size[i])
+		}
+	}
+	var chol mat.Cholesky
+	var t mat.VecDense
+	cov = mat.NewSymDense(m, nil)
+	if !chol.Factorize(g) || chol.InverseTo(cov) != nil || chol.SolveVecTo(&t, b) != nil {
+		return nil, nil
+	}
+	for i := range m {
+		theta = append(theta, t.AtVec(i)/size[i])
+		for j := range i + 1 {
+			cov.SetSym(i, j, sigma*sigma*cov.At(i, j)/(size[i]*size[j]))
+		}
+	}
+	return theta, cov
+}
+
+// conflict is a number of the file that the recording moves farther than is expected of it.
+type conflict struct {
+	number string
+	shift  float64  // in its uncertainty
+	chance float64  // of as much, of the farthest of all numbers that matter
+	params []string // to which it matters
+}
+
+// conflictOf looks for the number that is moved farthest. Where the file is right, moves have the covariance of what was known of the
+// numbers before less that after, cov, of the parameters and then of the numbers in their uncertainties. A number matters to friction
+// that a move by its uncertainty changes by more than matters, in the standard uncertainty of that.
+func conflictOf(sol *fit.Solution, list []Assumption, cov *mat.SymDense) (worst conflict) {
+	count, first := 0, cov.SymmetricDim()-len(list)
+	worst.chance = 1
+	for k := range list {
+		c := conflict{number: list[k].Name, shift: list[k].Shift / list[k].Uncertainty}
+		for j, i := range sol.FreeParams {
+			name := sol.Params[i].Name
+			if IsFriction(name) && math.Abs(list[k].ParamMoves[name]) > matters*math.Sqrt(cov.At(j, j)) {
+				c.params = append(c.params, name)
+			}
+		}
+		told := 1 - cov.At(first+k, first+k)
+		if c.params == nil || !(told > 0) {
+			continue
+		}
+		count++
+		if c.chance = 2 * distuv.UnitNormal.Survival(math.Abs(c.shift)/math.Sqrt(told)); c.chance < worst.chance {
+			worst = c
+		}
+	}
+	worst.chance = math.Min(1, worst.chance*float64(count))
+	return worst
+}
