@@ -16,7 +16,7 @@ type commandTiming struct {
 	delays       []float64 // s
 	mixList      []Mix     // of delays, then of phases
 	ofDelays     int       // how many of them are of delays
-	bows         []float64 // A  of the delays, then of the phases
+	bows         []Bow     // A  of the delays, then of the phases
 	model        []float64 // A  with each delay, the model's current at the newest sample …
 	nextModel    []float64 // A  … and at the one that comes
 	unsettled    []float64 // A  for each phase, by how much the current at the newest sample was behind its command
@@ -59,7 +59,7 @@ func newCommandTiming(every, tick, memory, noise float64, m plant.Motor) *comman
 	t.model, t.unsettled = make([]float64, n), make([]float64, phaseSteps+1)
 	t.nextModel = make([]float64, n)
 	t.models, t.crossProducts, t.pairs = make([]float64, n), make([]float64, n), make([]float64, n)
-	t.bows = make([]float64, len(t.delays)+len(t.unsettled))
+	t.bows = make([]Bow, len(t.delays)+len(t.unsettled))
 	return t
 }
 
@@ -190,9 +190,14 @@ func (t *commandTiming) accelerated() []float64 {
 // commands is e behind these, i + K·ω/R = u/R − e, where the winding has not settled since; with u₀ before the phase p and u₁ behind it
 //
 //	mean i = (p·u₀ + (1−p)·u₁ − K·mean ω)/R − τ·Δi/h
-func (t *commandTiming) hold(i, speed float64) {
+//	mean ω = (ω₀ + ω₁)/2 + a·h·(K/R·Δω/12 − (u₁ − u₀)/R·p·(1−p)/2)
+//
+// a, rad/s² per A, is how the current accelerates the motor: what the voltage of the speed takes of a held current bends the speed, and so
+// does the new voltage. A step of the current at p tilts what is above the straight line: Rise − Fall = (p·(1−p) − 1/6)·step.
+func (t *commandTiming) hold(i, speed, perAmpere float64) {
 	di := i - t.current
 	step := di + t.emf*(speed-t.speed)
+	bend := perAmpere * t.samplePeriod * t.emf
 	for k := range t.unsettled {
 		p := float64(k) / phaseSteps
 		e := t.unsettled[k]
@@ -201,7 +206,9 @@ func (t *commandTiming) hold(i, speed float64) {
 			x := min(maxLag, math.Exp(-max(1-p, 0.5/phaseSteps)*t.samplePeriod/t.tau))
 			late = x / (1 - x) * (step + e*math.Expm1(-p*t.samplePeriod/t.tau))
 		}
-		t.bows[len(t.delays)+k] = (0.5-p)*di + p*e + (1-p)*late - t.tau/t.samplePeriod*di
+		mean := (0.5-p)*di + p*e + (1-p)*late - t.tau/t.samplePeriod*di - bend*(t.emf*(speed-t.speed)/12-step*p*(1-p)/2)
+		tilt := step * (p*(1-p) - 1./6)
+		t.bows[len(t.delays)+k] = Bow{(mean - tilt) / 2, (mean + tilt) / 2}
 		t.unsettled[k] = late
 	}
 	t.current, t.speed = i, speed

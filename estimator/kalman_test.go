@@ -443,3 +443,24 @@ func TestMisfitThatIsNoNumber(t *testing.T) {
 		}
 	}
 }
+
+// A command of a loop that is faster than the device takes a piece of the period between samples: ten pieces lead where one period does.
+func TestKalmanPiecesOfAPeriod(t *testing.T) {
+	s := demoKalman()
+	s.Dt = 20e-3
+	k, err := NewKalman(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range []float64{6, -6} {
+		whole := []float64{1, 2, 0, 0.01}
+		pieces := append([]float64(nil), whole...)
+		k.Extrapolate(whole, 20e-3, u)
+		for range 10 {
+			k.Extrapolate(pieces, 2e-3, u)
+		}
+		if speed := whole[XVel] - 2; math.Abs(pieces[XVel]-whole[XVel]) > 2e-3*math.Abs(speed) {
+			t.Errorf("%g V: the speed changes by %.4g rad/s in a period, by %.4g in ten pieces of it", u, speed, pieces[XVel]-2)
+		}
+	}
+}

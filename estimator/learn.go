@@ -81,7 +81,7 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 		return first + w*(last-first) + path[k][j] - path[0][j] - w*(path[m][j]-path[0][j])
 	}
 	for k := 1; k <= m; k++ {
-		a.rls.Bow(Bow(l.motor, path[k-1][:], path[k][:], period), nil)
+		a.rls.Bow(bowBetween(l.motor, path[k-1][:], path[k][:], period), nil)
 		if k < m {
 			a.rls.Step(at(k, XPos, l.y[0], y[0]), path[k][XVel], at(k, XCur, l.y[1], y[1]), true)
 		}
@@ -93,6 +93,7 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 // returns the model's current (A) at the end.
 func (a *Axis) try(e *event, current, speed float64) float64 {
 	l, t := &a.rlsInput, a.timing
+	inertia := a.rls.inertia(l.motor.J)
 	for k, delay := range t.delays {
 		from, to := l.state, &l.path[0]
 		from[XCur] = t.model[k]
@@ -102,11 +103,14 @@ func (a *Axis) try(e *event, current, speed float64) float64 {
 		if a.commanded(e) && !a.electrical {
 			from[XCur], to[XCur] = a.s.PerCommand*a.commands.at(before)/l.motor.K, a.s.PerCommand*a.commands.at(now)/l.motor.K
 		}
-		t.bows[k], t.nextModel[k] = Bow(l.motor, from[:], to[:], l.elapsed), to[XCur]
+		// the speed of the path bends as that of an axis with the inertia of the model, and ends where the model takes it
+		bend := t.emf * (1 - l.motor.J/inertia) * ((to[XPos]-from[XPos])/l.elapsed - (from[XVel]+to[XVel])/2)
+		b := bowBetween(l.motor, from[:], to[:], l.elapsed)
+		t.bows[k], t.nextModel[k] = Bow{b.Fall + bend/2, b.Rise + bend/2}, to[XCur]+t.emf*(to[XVel]-speed)
 	}
 	t.compare(current-t.current, t.nextModel)
-	t.hold(current, speed)
-	a.rls.Bow(0, t.bows)
+	t.hold(current, speed, l.motor.K/inertia)
+	a.rls.Bow(Bow{}, t.bows)
 	return t.model[1]
 }
 

@@ -57,7 +57,7 @@ type rig struct {
 	xhat     []float64
 	k        int
 	kp, kd   float64
-	bow      float64        // A  of the current in the last tick, as the filter predicts it
+	bow      Bow            // A  of the current in the last tick, as the filter predicts it
 	wind     float64        // A  current of a winding that nothing measures …
 	voltsErr func() float64 // V  error of the voltage in this tick, held over it
 }
@@ -90,7 +90,7 @@ func (r *rig) step() {
 	to := [4]float64{r.xhat[XPos], r.xhat[XVel], r.wind, r.xhat[XTorque]}
 	from := to
 	r.kf.Extrapolate(to[:], tick, r.u[0])
-	r.wind, r.bow = to[XCur], Bow(demoMotor(), from[:], to[:], tick)
+	r.wind, r.bow = to[XCur], bowBetween(demoMotor(), from[:], to[:], tick)
 	follow(r.kf, tick, [3]float64{r.reads[0], r.reads[1]}, [3]bool{true, true}, r.u[0], r.xhat)
 	if r.ref != nil {
 		pos, vel := r.ref(float64(r.k) * tick)

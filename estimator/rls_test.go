@@ -402,8 +402,13 @@ func TestRLSFewSamples(t *testing.T) {
 			}
 			for n := range 400 {
 				from, to := h*float64(n-1), h*float64(n)
-				mean := (j*(speed(to)-speed(from))/h + fv*(angle(to)-angle(from))/h + sign*fc) / k
-				e.Bow(mean-(current(from)+current(to))/2, nil)
+				var b Bow // by Simpson's rule
+				for i, weight := range []float64{1, 4, 2, 4, 2, 4, 2, 4, 1} {
+					x := float64(i) / 8
+					above := weight / 24 * (current(from+x*h) - (1-x)*current(from) - x*current(to))
+					b.Fall, b.Rise = b.Fall+(1-x)*above, b.Rise+x*above
+				}
+				e.Bow(b, nil)
 				e.Step(angle(to), speed(to), current(to), true)
 			}
 		}
@@ -414,5 +419,33 @@ func TestRLSFewSamples(t *testing.T) {
 				t.Errorf("%v samples a turn: %s is %.5g, want %g", turn, names[i], v[i], want)
 			}
 		}
+	}
+}
+
+// A torque that is held from sample to sample, and a motion in closed form: no polynomial through the positions tells the speeds at the
+// samples, and the inertia needs none.
+func TestRLSHeldTorque(t *testing.T) {
+	const h, j, fc, k = 0.02, 7e-5, 0.015, 0.042
+	e, err := NewRLS(RLSSpec{Dt: h, K: k, Window: 10 * h, MinVel: 1, Cond: 1e4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, sign := range []float64{1, -1, 1, -1} {
+		e.Gap()
+		x, w, last := 0.0, sign*30, 0.0
+		for range 400 {
+			held := (sign*fc + j*(sign*30-w)/0.1 + 0.01*rng.NormFloat64()) / k // A
+			a := (k*held - sign*fc) / j
+			x, w = x+h*w+h*h*a/2, w+h*a
+			e.Bow(Bow{held/2 - last/3 - held/6, held/2 - last/6 - held/3}, nil)
+			e.Step(x, w, held, true)
+			last = held
+		}
+	}
+	var v [rlsN]float64
+	e.Values(v[:])
+	if math.Abs(v[PInertia]/j-1) > 1e-6 || math.Abs(v[PCoulomb]/fc-1) > 1e-6 || math.Abs(v[PViscous]) > 1e-9 {
+		t.Errorf("J %.7g, Fc %.7g, Fv %.2g, want %g, %g, 0", v[PInertia], v[PCoulomb], v[PViscous], j, fc)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // fractions is the number of halvings of a period for which transitions are kept. What is left of an interval is at most
-// 1/512 of a period, 2 µs at 1 kHz, and moves the angle alone.
+// 1/512 of a period, 2 µs at 1 kHz: the acceleration stays as it is meanwhile.
 const fractions = 8
 
 // transition is the motor model over a fixed time with the voltage held: x⁺ = Φ·x + Γ·(u − drop).
@@ -50,8 +50,9 @@ func (m *electrical) acceleration(x *vector) float64 {
 }
 
 // predict carries a state, and its covariance if there is one, over dt (s) in whole periods and halves, quarters … of one. What is left,
-// at most half of the shortest piece, either sign, moves the angle alone. The pieces are chosen by branches, which the processor foresees:
-// an index would keep the state waiting for the division.
+// at most half of the shortest piece, either sign, moves angle and speed: a command of a fast loop takes few pieces of the period of a slow
+// device, and what each left of the speed made 1.5 % at 50 Hz. The pieces are chosen by branches, which the processor foresees: an index
+// would keep the state waiting for the division.
 func (m *electrical) predict(x *vector, p *matrix, dt, u, _, white float64) {
 	const whole = 1 << fractions
 	pieces := int(math.Round(dt / m.dt * whole))
@@ -64,7 +65,10 @@ func (m *electrical) predict(x *vector, p *matrix, dt, u, _, white float64) {
 			left -= piece
 		}
 	}
-	x[XPos] += x[XVel] * (dt - float64(pieces)*m.dt/whole)
+	rest := dt - float64(pieces)*m.dt/whole
+	speed := rest * (m.motor.K*x[XCur] - x[XTorque]) / m.motor.J
+	x[XPos] += rest * (x[XVel] + speed/2)
+	x[XVel] += speed
 }
 
 // set makes the transition of the model over dt, by the exponential of the augmented matrix [A B; 0 0].

@@ -69,20 +69,22 @@ func (r *RLS) tabulate() {
 		*w = make([]float64, n+1)
 	}
 	r.phiIntegral = 0
-	// the balance of the means over each interval, which is exact, however few intervals there are: of the current, of the speed, and the
-	// change of the speed, by the polynomial through the samples around
-	for i := range n {
+	// exact for a current that runs straight from sample to sample, however few samples there are. Only ∫φ'·θ takes the change of the speed
+	// between two of them, by the polynomial through the samples around
+	for i := range n + 1 {
 		j := float64(i)
-		g := h * phi(j+0.5)
-		r.wBow[i], r.phiIntegral = g, r.phiIntegral+g
-		r.wI[i], r.wI[i+1] = r.wI[i]+g/2, r.wI[i+1]+g/2
-		r.wV[i], r.wV[i+1] = r.wV[i]-g/h, r.wV[i+1]+g/h
+		r.wBow[i], r.phiIntegral = h*phi(j), r.phiIntegral+h*phi(j)
+		r.wI[i], r.wJ[i] = h*(phi(j-1)+4*phi(j)+phi(j+1))/6, (phi(j-1)-2*phi(j)+phi(j+1))/h
+	}
+	for i := range n {
+		rise := phi(float64(i+1)) - phi(float64(i))
+		r.wV[i], r.wV[i+1] = r.wV[i]-rise/2, r.wV[i+1]-rise/2
 		first := min(max(i+1-slopePoints/2, 0), n+1-slopePoints)
 		from, to := slopes(i-first), slopes(i+1-first)
 		for k := range slopePoints {
-			change := (to[k] - from[k]) / h
-			r.wJ[first+k] += g / h * change
-			r.wLag[first+k] -= (phi(j+1) - phi(j)) / h * change
+			change := to[k] - from[k]
+			r.wV[first+k] += rise * change / 12
+			r.wLag[first+k] -= rise * change / (h * h)
 		}
 	}
 	// noise of the current is white: correlation of the windows is that of their weights

@@ -87,7 +87,7 @@ func TestSlowDevicesLive(t *testing.T) {
 	for _, rate := range rates {
 		for i, c := range slowBoards(rate) {
 			for j, drive := range slowDrives {
-				if c.board.applied && drive.kind != plant.VoltageDrive {
+				if c.board.applied && drive.kind != plant.VoltageDrive || !soak && !c.board.applied && j != i%len(slowDrives) {
 					continue
 				}
 				cell, square := make([]hits, len(names)), make([]float64, len(names))
@@ -129,7 +129,8 @@ func TestSlowDevicesLive(t *testing.T) {
 func TestIdentifySlowDevices(t *testing.T) {
 	t.Parallel()
 	boards, drives := slowBoards(200), slowDrives
-	methods := []cmdidentify.RunOptions{{}, {Law: "lugre", Methods: identify.Chain{"lm"}}}
+	methods := []cmdidentify.RunOptions{{}, {Law: "lugre", Methods: identify.Chain{"lm"}},
+		{Law: "lugre", Methods: identify.Chain{"lugre", "kalman"}, TailDuration: 20}} // the last as beside the loop
 	rates, seeds, seconds := []float64{200}, 1, 14.0
 	if soak {
 		rates, seeds, seconds = []float64{50, 200, 500, 1000}, 20, 25
