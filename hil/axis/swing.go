@@ -22,6 +22,7 @@ type swing struct {
 	spacing float64 // s
 
 	duration       float64                 // s
+	weight         average                 // of a sample in the means, behind the first ones
 	motion, square float64                 // means of the motion and of its square …
 	command, power [1 + swingSteps]float64 // … of the command of so many steps before, and of its square …
 	product        [1 + swingSteps]float64 // … and of both
@@ -52,7 +53,7 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 		w.ring[w.head] = u
 	}
 	w.duration += dt
-	share := max(dt/w.duration, -math.Expm1(-dt/swingMean))
+	share := max(dt/w.duration, w.weight.over(dt, swingMean))
 	toward := func(mean *float64, x float64) { *mean += share * (x - *mean) }
 	toward(&w.motion, motion)
 	toward(&w.square, motion*motion)
