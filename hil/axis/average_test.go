@@ -84,20 +84,29 @@ func TestGapLimits(t *testing.T) {
 // none. The least squares of a slipping position take the viscous part as the rest.
 func TestSlippingWindows(t *testing.T) {
 	for _, stiff := range []bool{true, false} {
-		f := newFrozen(frozenSpec(), countNoise)
-		gives := f.axisModel.gives
-		if !stiff {
-			f.axisModel.gives, gives = 0, 0
-		}
-		p := newSlipping(f)
-		for k := range 400 {
-			p.step(1, 5, 0, 1e-3, 0, 0.3)
-			late := p.windows[(p.oldestWindow+len(p.windows)-1)%len(p.windows)] // begun last
-			if p.side != 0 && stiff && math.Abs(p.ran) < gives && !p.windows[0].early {
-				t.Errorf("tick %d: no window of a beginning", k)
+		for _, side := range []float64{1, -1} {
+			f := newFrozen(frozenSpec(), countNoise)
+			gives := f.axisModel.gives
+			if !stiff {
+				f.axisModel.gives, gives = 0, 0
 			}
-			if gone := math.Abs(p.ran) > gives+0.002; gone && (late.early || !stiff && p.windows[0].early) {
-				t.Errorf("stiff %v, tick %d, %g rad: still a window of a beginning", stiff, k, p.ran)
+			p := newSlipping(f)
+			for k := range 400 {
+				p.step(side, 5, 0, 1e-3, 0, 0.3)
+				late := p.windows[(p.oldestWindow+len(p.windows)-1)%len(p.windows)] // begun last
+				if p.side != 0 && stiff && math.Abs(p.ran) < gives && !p.windows[0].early {
+					t.Errorf("%+g, tick %d: no window of a beginning", side, k)
+				}
+				if gone := math.Abs(p.ran) > gives+0.002; gone && (late.early || !stiff && p.windows[0].early) {
+					t.Errorf("%+g, stiff %v, tick %d, %g rad: still a window of a beginning", side, stiff, k, p.ran)
+				}
+			}
+			for p.side != -side { // it turns: nothing of before counts
+				p.step(-side, 5, 0, 1e-3, 0, 0.3)
+			}
+			if p.ran != 0 || p.windows[0].duration != 0 || p.windows[1].duration != 0 || p.windowAge != 0 {
+				t.Errorf("%+g, stiff %v: behind a turn %g rad, windows of %g and %g s", side, stiff, p.ran, p.windows[0].duration,
+					p.windows[1].duration)
 			}
 		}
 	}

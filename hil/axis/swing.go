@@ -54,16 +54,18 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 	}
 	w.duration += dt
 	share := max(dt/w.duration, w.weight.over(dt, swingMean))
-	toward := func(mean *float64, x float64) { *mean += share * (x - *mean) }
-	toward(&w.motion, motion)
-	toward(&w.square, motion*motion)
-	rises, step := true, w.step()
+	w.motion += share * (motion - w.motion)
+	w.square += share * (motion*motion - w.square)
+	rises, step, at := true, w.step(), w.head
 	w.bestStep, w.peak = 0, math.Inf(-1)
 	for i := range w.command {
-		c := w.ring[(w.head+len(w.ring)-i*step)%len(w.ring)]
-		toward(&w.command[i], c)
-		toward(&w.power[i], c*c)
-		toward(&w.product[i], c*motion)
+		c := w.ring[at]
+		if at -= step; at < 0 {
+			at += len(w.ring)
+		}
+		w.command[i] += share * (c - w.command[i])
+		w.power[i] += share * (c*c - w.power[i])
+		w.product[i] += share * (c*motion - w.product[i])
 		if !rises { // behind the first maximum
 			continue
 		}
