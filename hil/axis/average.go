@@ -9,8 +9,8 @@ import (
 // average is the weight of a sample in a mean, 1 − e^(−span/tau), kept while the span (s) stays the same.
 type average struct{ span, weight float64 }
 
-// over is the weight of a sample of span in a mean over tau (s), which is the same at every call.
-func (a *average) over(span, tau float64) float64 {
+// weightFor is the weight of a sample of span in a mean over tau (s), which is the same at every call.
+func (a *average) weightFor(span, tau float64) float64 {
 	if span != a.span {
 		a.span, a.weight = span, -math.Expm1(-span/tau)
 	}

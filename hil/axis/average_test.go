@@ -12,7 +12,7 @@ import (
 func TestKeptNumbers(t *testing.T) {
 	var a average
 	for _, span := range []float64{1e-3, 1e-3, 2e-3, 2e-3, 1e-3, 0, 5e-3} {
-		if got, want := a.over(span, 10e-3), -math.Expm1(-span/10e-3); got != want {
+		if got, want := a.weightFor(span, 10e-3), -math.Expm1(-span/10e-3); got != want {
 			t.Errorf("span %g: %g, want %g", span, got, want)
 		}
 	}

@@ -165,7 +165,7 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 		f.emf.forget()
 		return
 	}
-	f.meanPush += (f.push(command) - f.meanPush) * f.shownWeight.over(dt, shownMean)
+	f.meanPush += (f.push(command) - f.meanPush) * f.shownWeight.weightFor(dt, shownMean)
 	f.minPush, f.maxPush = min(f.minPush, f.meanPush), max(f.maxPush, f.meanPush)
 	dt = min(dt, 3*f.s.SamplePeriod) // what happened in a gap is not known
 	firm := f.stepFirm(command, dt)
@@ -219,7 +219,7 @@ type backEMF struct {
 
 // add takes dt (s) of a voltage and a current (A).
 func (e *backEMF) add(voltage, current, dt float64) {
-	w := e.weight.over(dt, shownMean)
+	w := e.weight.weightFor(dt, shownMean)
 	e.volts += w * (voltage - e.volts)
 	e.unseen += w * (voltage - e.m.R*current - e.brushes.at(e.m, current) - e.unseen)
 	e.unsure += w * (e.floor + e.share*e.m.R*math.Abs(current) - e.unsure)

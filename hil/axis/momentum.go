@@ -194,26 +194,26 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 
 // momentumSample is what belongs to a position, or to a part of the time before it.
 type momentumSample struct {
-	command, load, carried float64 // … in its unit, N·m, N·m
-	dt, span               float64 // s  since the one before, as it came and as it was taken
-	unseen                 float64 // s  of it that counts for no verdict: it is longer than a few samples
-	doubtful               bool    // a reading is not believed
+	command, load, mechanism float64 // … in its unit, N·m, N·m
+	dt, span                 float64 // s  since the one before, as it came and as it was taken
+	unseen                   float64 // s  of it that counts for no verdict: it is longer than a few samples
+	doubtful                 bool    // a reading is not believed
 }
 
 // sample takes a speed shown, and whether it is one between samples.
 func (m *momentum) sample(x *momentumSample, between bool) (bad, hint Finding) {
 	f, dt, span := m.f, x.dt, x.span
-	w := m.weight.over(span, m.tau)
+	w := m.weight.weightFor(span, m.tau)
 	m.averagingTime += dt
 	m.shownSpeed += w * (m.omega - m.shownSpeed)
 	m.mean += w * (m.shownSpeed - m.mean)
-	net := m.netEffort(x.command, x.carried)
+	net := m.netEffort(x.command, x.mechanism)
 	if !between {
 		m.weigh(net, dt, span)
 	}
 	share := min(motionShare, f.axisModel.j/min(m.heaviest, m.possible()))
 	m.slipping.unseen = x.unseen
-	slips, slipsHint := m.slipping.step(m.omega, x.command, x.carried, span, m.age, share)
+	slips, slipsHint := m.slipping.step(m.omega, x.command, x.mechanism, span, m.age, share)
 	if m.averagingTime < 3*m.tau {
 		return
 	}
@@ -231,7 +231,7 @@ func (m *momentum) sample(x *momentumSample, between bool) (bad, hint Finding) {
 		m.d, m.must, m.twinExcursion = 0, 0, excursion{}
 	}
 	if m.twinExcursion.time == 0 && m.unseen.time == 0 && !m.turned && numeric.IsFinite(x.load) {
-		m.learn(x.load-x.carried, dt)
+		m.learn(x.load-x.mechanism, dt)
 	}
 	if bad, hint = m.twinExcursion.judge(f, m.age, true); bad.Fault == Fine {
 		if b, h := m.unseen.judge(f, m.age, false); b.Fault != Fine || hint.Fault == Fine {
@@ -305,7 +305,7 @@ func (m *momentum) learn(load, dt float64) {
 		m.load[0], m.load[1] = m.load[0]+rises, m.load[1]+rises // it goes on as it did in motion
 		return
 	}
-	w := m.loadWeight.over(dt, lateLoad)
+	w := m.loadWeight.weightFor(dt, lateLoad)
 	if begins {
 		w = -math.Expm1(-dt / (lateLoad / 5))
 	}
@@ -342,7 +342,7 @@ func (s *scale) acceleration() float64 { return (s.omega - s.slowOmega) / s.tau 
 
 // add takes dt (s) of a speed (rad/s), and of the efforts that are left to accelerate a sound axis (N·m).
 func (s *scale) add(omega float64, net [2]float64, dt float64) {
-	w := s.weight.over(dt, s.tau)
+	w := s.weight.weightFor(dt, s.tau)
 	s.omega += w * (omega - s.omega)
 	s.slowOmega += w * (s.omega - s.slowOmega)
 	for i, x := range net {

@@ -228,7 +228,7 @@ func (r *readings) begin(position, command float64) {
 
 // advance moves the means on by dt (s).
 func (r *readings) advance(position, command, dt float64) {
-	w := r.weight.over(dt, r.tau)
+	w := r.weight.weightFor(dt, r.tau)
 	toward := func(q estimator.Quantity, x float64) { r.mean[q] += w * (x - r.mean[q]) }
 	toward(estimator.Position, (position-r.lastValue[estimator.Position])/dt)
 	r.lastValue[estimator.Position] = position

@@ -96,7 +96,7 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 	effort -= carried
 	moved, span := p.Value-r.lastPosition, max(dt+r.age-max(0, p.Age), f.s.SamplePeriod/4)
 	r.lastPosition, r.age, r.sum, r.pending = p.Value, max(0, p.Age), 0, 0
-	w := r.weight.over(span, runawayMean)
+	w := r.weight.weightFor(span, runawayMean)
 	if !r.primed { // the first speed is no change of one
 		r.primed, r.speed, r.slowSpeed, r.effort = true, moved/span, moved/span, effort
 	}

@@ -28,7 +28,7 @@ func (s *saturation) step(on bool, side int8, acceleration, dt float64) Finding 
 		*s = saturation{maxCycle: s.maxCycle}
 		return Finding{}
 	}
-	fade := s.weight.over(dt, saturationTime)
+	fade := s.weight.weightFor(dt, saturationTime)
 	s.share -= s.share * fade
 	s.cycle -= s.cycle * fade
 	if side != 0 {

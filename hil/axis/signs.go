@@ -54,7 +54,7 @@ type signs struct {
 	energisedTime       float64               // s  since energised
 	commandHistory      [delaySamples]float64 // u or u2 at the samples before
 	weight              average               // of a sample in the means
-	left                float64               // command  what the balance of the newest sample leaves
+	newestBalance       float64               // command  what the balance of the newest sample leaves
 	brokenBalance, hint lasting
 	showsMotion         bool    // the position shows a motion, however slow
 	older               lasting // the balance of the command as it was sent
@@ -159,7 +159,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	}
 	dt, u, sent = s.part, s.sum/s.part, s.sentSum/s.part
 	omega := (taken[0] - s.lastSamples[0]) / dt
-	w := s.weight.over(dt, s.tau)
+	w := s.weight.weightFor(dt, s.tau)
 	s.u += w * (u - s.u)
 	s.di = w * (0.5*(taken[1]+s.lastSamples[1]) - s.i)
 	s.i += s.di
@@ -183,7 +183,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	}
 	s.showsMotion = math.Abs(s.w) > patientWay/patientTime*max(s.s.Kalman.Count, s.s.Mechanical.Count)
 	u, ri, emf := s.terms()
-	s.left = u - ri - emf
+	s.newestBalance = u - ri - emf
 	meant := s.meant(u, ri+emf)
 	if dt <= 3*s.s.SamplePeriod { // what happened in a gap is not known
 		sent = s.c2
@@ -280,7 +280,7 @@ func (s *signs) windingBalance() float64 {
 	if !s.current || !s.primed || s.energisedTime < 3*s.tau {
 		return math.NaN()
 	}
-	return s.left
+	return s.newestBalance
 }
 
 // volts are those of the unit in which a broken balance is told.

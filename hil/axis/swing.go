@@ -53,7 +53,7 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 		w.ring[w.head] = u
 	}
 	w.duration += dt
-	share := max(dt/w.duration, w.weight.over(dt, swingMean))
+	share := max(dt/w.duration, w.weight.weightFor(dt, swingMean))
 	w.motion += share * (motion - w.motion)
 	w.square += share * (motion*motion - w.square)
 	rises, step, at := true, w.step(), w.head

@@ -194,15 +194,15 @@ func (c *clockFit) add(raw, h int64) (step int64) {
 		return 0
 	}
 	jumps := c.jumps
-	if c.take(raw, h, c.d+step, passed, periods); c.jumps != jumps {
+	if c.fitFrame(raw, h, c.d+step, passed, periods); c.jumps != jumps {
 		return 1
 	}
 	return step
 }
 
-// take fits a frame of the device time d (ns, wraps undone) that came passed (ns) after the one before, whose stamp went on by so many
+// fitFrame fits a frame of the device time d (ns, wraps undone) that came passed (ns) after the one before, whose stamp went on by so many
 // periods.
-func (c *clockFit) take(raw, h, d, passed int64, periods int) {
+func (c *clockFit) fitFrame(raw, h, d, passed int64, periods int) {
 	p := point{x: float64(d - c.d0)}
 	p.r = float64(h-c.h0) - p.x
 	if c.wild {
