@@ -35,6 +35,8 @@ type arrivals struct {
 	deviceRestarts uint64          // times the device began anew, as told last …
 	begunTold      time.Duration   // … which was then
 
+	stalledTold time.Duration // when it was told that its clock stands still; 0: never
+
 	rates     uint64        // changes of the rate of its clock, as told last …
 	ratesTold time.Duration // … which was then
 	pace      pace
@@ -107,9 +109,18 @@ func (a *arrivals) clock(now device.Stats, at time.Duration) {
 		a.jumps = now.ClockJumps
 	} else if a.jumpsTold == 0 || at-a.jumpsTold >= time.Minute {
 		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s jumped, %s: it was set, the board "+
-			"started anew, or it runs at another rate than the file says. Ages of samples may be wrong until it is mapped again",
+			"started anew, it runs at another rate than the file says, or it wraps elsewhere. Ages of samples may be wrong until it is "+
+			"mapped again",
 			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.ClockJumps-a.jumps, "time"), "1 time", "once", 1))})
 		a.jumps, a.jumpsTold = now.ClockJumps, at
+	}
+	if stalled := time.Duration(now.ClockStalled); stalled >= time.Second/2 && (a.stalledTold == 0 || at-a.stalledTold >= time.Minute) {
+		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s stands still or runs "+
+			"backwards, for %.1f s now, though frames arrive: nobody knows how old its samples are, so they count as stale and the rig does not "+
+			"get ready. The board must send the time of its samples (link: in µs, rising); a board with text lines and no clock "+
+			"leaves line.time out",
+			a.cfg.Devices[a.dev].Name, stalled.Seconds())})
+		a.stalledTold = at
 	}
 	if now.ClockRates <= a.rates || now.DriftPPM != now.DriftPPM {
 		a.rates = min(a.rates, now.ClockRates)
@@ -178,6 +189,9 @@ func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 	case misfits > 0:
 		return fmt.Sprint("bytes ", now.Width), fmt.Sprintf("frames arrive whole, but with %s of data; those of the file have %d (%s). Compare "+
 			"measure of the device with the table of the board", count(now.Width, "byte"), a.cfg.Budget(d).Rx.Data, table)
+	case now.Repeats > last.Repeats:
+		return "repeats", fmt.Sprintf("%d frames a second arrive, and each says the same as the one before at the same time of the board's "+
+			"clock: the board hangs and its line repeats, or its clock stands still", now.Repeats-last.Repeats)
 	case now.Foreign > last.Foreign:
 		return "foreign", fmt.Sprintf("frames arrive that a host sends, not a board: %d in a second. Is this an echo, or the port of "+
 			"another hil?", now.Foreign-last.Foreign)

@@ -12,10 +12,11 @@ import (
 
 // boardCase is a fault, and how it is played.
 type boardCase struct {
-	name   string
-	needs  []int                                      // channels that the rig must have
-	only   func(r *boardRig) bool                     // the rigs that can fail so; nil: all
-	when   string                                     // "": in motion; rest: from before RUN on; stop, estop: in motion, then that order
+	name  string
+	needs []int                  // channels that the rig must have
+	only  func(r *boardRig) bool // the rigs that can fail so; nil: all
+	when  string                 // "": in motion; rest: from before RUN on; stop, estop: in motion, then that order …
+	// … start: from the first frame
 	make   func(r *boardRig, sign float64) boardFault // fresh at every play: some remember
 	asked  float64                                    // rest: of the reach, from where it stands to where it is wanted
 	long   time.Duration                              // watched so long if nothing trips; 0: 2 s
@@ -25,6 +26,7 @@ type boardCase struct {
 	geared float64                                    // … of the geared motor on its slow line; 0: the same
 	within time.Duration                              // that the drive is energised; 0: 250 ms
 	slow   time.Duration                              // … on a line of 50 samples a second; 0: the same
+	words  string                                     // of the log that must be told; "": none
 }
 
 // hold repeats the first value of a channel that it meets.
@@ -132,6 +134,13 @@ func fixed(f boardFault) func(*boardRig, float64) boardFault {
 
 func clock(f func(since time.Duration) time.Duration) func(*boardRig, float64) boardFault {
 	return fixed(boardFault{clock: f})
+}
+
+func always0(time.Duration) time.Duration { return 0 }
+
+// wraps is a clock that begins anew after a time.
+func wraps(after time.Duration) func(since time.Duration) time.Duration {
+	return func(since time.Duration) time.Duration { return since % after }
 }
 
 func onLink(r *boardRig) bool   { return r.wire == "link" }
@@ -301,7 +310,16 @@ func boardCases() []boardCase {
 			make: clock(func(d time.Duration) time.Duration { return d + 10*time.Second })},
 		{name: "clock 0.3 s back", found: "runs on", only: noModbus,
 			make: clock(func(d time.Duration) time.Duration { return d - 300*time.Millisecond })},
-		{name: "clock stands still", found: "stale sensor", only: noModbus, make: clock(func(time.Duration) time.Duration { return 0 })},
+		{name: "clock stands still", found: "stale sensor", only: noModbus, make: clock(always0)},
+		{name: "clock stands still from the start", found: "not driven", when: "start", only: noModbus, words: "stands still",
+			make: clock(always0)},
+		{name: "clock runs backwards from the start", found: "not driven", when: "start", only: noModbus,
+			words: "stands still or runs backwards", make: clock(func(d time.Duration) time.Duration { return -d })},
+		// between two wraps its samples have an age: the self-test may end there, and the next wraps trip
+		{name: "clock wraps after 65.536 ms from the start", found: "*, runs on", when: "start", only: noModbus, words: "jumped",
+			make: clock(wraps(65536 * time.Microsecond))},
+		{name: "clock wraps after 1 s from the start", found: "*, runs on", when: "start", only: noModbus, words: "jumped",
+			make: clock(wraps(time.Second))},
 		{name: "clock at half the rate", found: "stale sensor, runs on", only: noModbus,
 			make: clock(func(d time.Duration) time.Duration { return d / 2 })},
 		{name: "clock at twice the rate", found: "runs on", only: noModbus, make: clock(func(d time.Duration) time.Duration { return 2 * d })},

@@ -244,6 +244,9 @@ func (b *board) send(l *boardLine, now time.Duration) {
 		if f.line != nil {
 			frame = f.line(frame)
 		}
+		if !f.swapped { // what waits is not kept for the next fault
+			l.swapped = nil
+		}
 		switch {
 		case f.swapped && l.frames%2 == 1:
 			l.swapped = frame

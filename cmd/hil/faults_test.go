@@ -26,6 +26,7 @@ type boardOutcome struct {
 	events  []string // codes, other than of modes and starts
 	said    string   // the log since the fault
 	broken  string   // what must not be, whatever the fault
+	silent  bool     // the words that belong to the fault were not told
 	starved bool
 }
 
@@ -139,6 +140,9 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 	t, b, d := c.t, c.b, c.d
 	t.Helper()
 	c.rest(0)
+	if f.when == "start" {
+		return c.playStart(f, sign)
+	}
 	if !c.energise(inMotion) {
 		t.Errorf("before %s: not driven again: %v\n%s", f.name, d.state(), lastLines(d.errs.String(), 30))
 		d.stop()
@@ -223,6 +227,46 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 	return o
 }
 
+// playStart lets the board fail from the first frame that the daemon sees of it, and orders what leads to RUN.
+func (c *boardColumn) playStart(f *boardCase, sign float64) (o boardOutcome) {
+	fault, said := f.make(&c.rig, sign), c.d.errs.len()
+	replug := func(begin func()) {
+		c.b.unplug()
+		time.Sleep(300 * time.Millisecond)
+		begin()
+		c.b.plug(c.t)
+	}
+	replug(func() {
+		c.b.fail(fault, 0)
+		c.b.mu.Lock()
+		c.b.watch.pushed = true // driven at all is too much
+		c.b.mu.Unlock()
+	})
+	c.reach("run", 4*time.Second)
+	time.Sleep(time.Second)
+	mode, _ := c.d.state()["mode"].(string)
+	replug(func() { o.boardWatch = c.b.heal() })
+	o.said = c.d.errs.from(said)
+	o.cause, o.tripped, o.events = "mode "+mode, o.energised > 0, eventCodes(o.said)
+	o.silent = !toldLately(c.d.errs.String(), f.words)
+	if bad := c.b.violations(); len(bad) > 0 {
+		o.broken = fmt.Sprintf("%d commands beyond what the file allows, the first: %s", len(bad), bad[0])
+	}
+	return o
+}
+
+// toldLately tells whether a log has the words in a line of the last two minutes: most events are told once a minute.
+func toldLately(log, words string) bool {
+	now, _ := time.Parse(time.TimeOnly, time.Now().Format(time.TimeOnly))
+	for _, line := range strings.Split(log, "\n") {
+		at, err := time.Parse(time.TimeOnly, line[:min(len(line), 8)])
+		if err == nil && strings.Contains(line, words) && (now.Sub(at)+24*time.Hour)%(24*time.Hour) < 2*time.Minute {
+			return true
+		}
+	}
+	return false
+}
+
 var eventText = regexp.MustCompile(`(?m)\b([A-Z]{3,}(?:_[A-Z]+)*)\b`)
 
 func eventCodes(said string) (codes []string) {
@@ -243,16 +287,36 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// playAll plays faults one after the other, in both directions, and hands on a line for each.
+// starvedTicks are ticks left out around a play that make it say nothing of the guard.
+const starvedTicks = 3
+
+// skippedTicks are those that the daemon has left out, as it tells once a second.
+func (c *boardColumn) skippedTicks() float64 {
+	n, _ := c.d.health()["skipped"].(float64)
+	return n
+}
+
+// playAll plays faults one after the other, in both directions, and hands on a line for each. A play that fails while board or daemon
+// starved is played again, three times in all.
 func (c *boardColumn) playAll(f boardCase, tell func(fault, rig string, o boardOutcome)) {
 	for _, sign := range []float64{1, -1} {
 		var o boardOutcome
 		for try := 1; ; try++ { // a board that starved says nothing
+			before := c.skippedTicks()
 			o = c.play(&f, sign)
 			idle := o.energised == 0 && f.when == "" && !o.tripped
-			if o.starved = o.starved || idle; !o.starved || try == 3 {
+			o.starved = o.starved || idle
+			if bad := o.judge(&f, &c.rig); bad != "" && !o.starved {
+				time.Sleep(1100 * time.Millisecond)
+				if skipped := c.skippedTicks() - before; skipped >= starvedTicks {
+					o.starved = true
+					c.t.Logf("%s, %s, %+g: %g ticks left out, %s", f.name, c.rig.name, sign, skipped, bad)
+				}
+			}
+			if !o.starved || try == 3 {
 				break
 			}
+			c.t.Logf("%s, %s, %+g: starved, try %d", f.name, c.rig.name, sign, try)
 		}
 		c.t.Logf("%s | %s | %s | %s\n%s", f.name, c.rig.name, map[float64]string{1: "+", -1: "−"}[sign], o.String(), o.said)
 		tell(f.name, c.rig.name, o)
@@ -372,7 +436,7 @@ func (o *boardOutcome) cell(r boardRig, when string) string {
 		way = fmt.Sprintf("%.2g mm", o.way*1e3)
 	}
 	switch {
-	case when == "stop", when == "estop":
+	case when == "stop", when == "estop", when == "start":
 		return strings.TrimSpace(name + " " + strings.Join(o.events, " "))
 	case !o.tripped && o.energised == 0:
 		return "is not driven"
@@ -402,6 +466,12 @@ func (o *boardOutcome) judge(f *boardCase, r *boardRig) string {
 	switch {
 	case o.broken != "":
 		return o.broken
+	case f.words != "" && o.silent:
+		return fmt.Sprintf("nothing says %q", f.words)
+	case f.when == "start" && o.energised > 0 && !rides:
+		return fmt.Sprintf("driven for %v", o.energised)
+	case f.when == "start":
+		return ""
 	case f.when == "stop", f.when == "estop":
 		return o.judgeOff(f, r)
 	case f.when == "rest" && o.energised == 0:

@@ -115,6 +115,18 @@ type Finding struct {
 	Value, Limit float64
 }
 
+// explainsNoise tells a finding that makes a position look noisy, or coarse, beside what the filter expects of it. A scale or a speed that
+// does not fit is none where the position itself has no speed.
+func (f Finding) explainsNoise() bool {
+	switch f.Fault {
+	case Frozen, Delay:
+		return true
+	case FrozenReading, Disagree, Scale:
+		return f.Quantity != estimator.Position
+	}
+	return false
+}
+
 // State is what an axis knows about itself in a tick.
 type State struct {
 	Position float64 // rad    estimated
@@ -219,7 +231,7 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 		if m.Finding = (Finding{Fault: Jump, Quantity: estimator.Position}); a.ray.turned {
 			m.Finding.Fault = Direction
 		}
-	case !quiet && (m.Hint.Fault == Frozen || m.Hint.Fault >= FrozenReading):
+	case !quiet && m.Hint.explainsNoise():
 		m.Finding = m.Hint
 	case !quiet:
 		m.Finding = Finding{Noise, estimator.Position, times, estimator.MaxNoise}

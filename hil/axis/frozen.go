@@ -49,6 +49,8 @@ type frozen struct {
 	v, travel   float64 // rad/s, rad  of the twin
 	travelTime  float64 // s    it moves
 	emf         backEMF // while the number is the same
+	brushes     brushDrop
+	shownWeight average // of the mean push
 	meanPush    float64 // N·m  mean of the push since then, over shownMean: no contact follows what is faster …
 	minPush     float64 // N·m  … its smallest …
 	maxPush     float64 // N·m  … and its largest
@@ -77,7 +79,7 @@ const (
 func newFrozen(s *Spec, noise float64) *frozen {
 	f := &frozen{s: s, balance: math.NaN(), emf: backEMF{m: &s.Motor, floor: s.Motor.BrushDrop/2 + unsureEffort*s.TopCommand, share: 0.25},
 		counts: noise * math.Sqrt(12), current: s.Drive == plant.VoltageDrive && s.measured(estimator.Current)}
-	f.tolerance = f.counts
+	f.tolerance, f.emf.brushes = f.counts, &f.brushes
 	if c := max(s.Kalman.Count, s.Mechanical.Count); c > 0 {
 		f.tolerance = min(c, f.counts)
 	}
@@ -163,7 +165,7 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 		f.emf.forget()
 		return
 	}
-	f.meanPush += (f.push(command) - f.meanPush) * -math.Expm1(-dt/shownMean)
+	f.meanPush += (f.push(command) - f.meanPush) * f.shownWeight.weightFor(dt, shownMean)
 	f.minPush, f.maxPush = min(f.minPush, f.meanPush), max(f.maxPush, f.meanPush)
 	dt = min(dt, 3*f.s.SamplePeriod) // what happened in a gap is not known
 	firm := f.stepFirm(command, dt)
@@ -205,19 +207,21 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 
 // backEMF tells from voltage and current of a winding how fast its motor turns at least.
 type backEMF struct {
-	m      *plant.Motor
-	floor  float64 // V  that may be wrong, and the share of R·i
-	share  float64
-	volts  float64 // V  mean of the voltage …
-	unseen float64 // V  … of what the measured current leaves of it …
-	unsure float64 // V  … and of what may be wrong with that
+	m       *plant.Motor
+	brushes *brushDrop // of m; nil: computed anew
+	weight  average
+	floor   float64 // V  that may be wrong, and the share of R·i
+	share   float64
+	volts   float64 // V  mean of the voltage …
+	unseen  float64 // V  … of what the measured current leaves of it …
+	unsure  float64 // V  … and of what may be wrong with that
 }
 
 // add takes dt (s) of a voltage and a current (A).
 func (e *backEMF) add(voltage, current, dt float64) {
-	w := -math.Expm1(-dt / shownMean)
+	w := e.weight.weightFor(dt, shownMean)
 	e.volts += w * (voltage - e.volts)
-	e.unseen += w * (voltage - e.m.R*current - e.m.Drop(current) - e.unseen)
+	e.unseen += w * (voltage - e.m.R*current - e.brushes.at(e.m, current) - e.unseen)
 	e.unsure += w * (e.floor + e.share*e.m.R*math.Abs(current) - e.unsure)
 }
 

@@ -19,9 +19,12 @@ const (
 	settleTime = 0.1   // s  behind it: what the drive, its watchdog and the queue of the port need
 )
 
+// longGap (s) is how long no position may come of samples every so many s.
+func longGap(every float64) float64 { return max(gapTime, gapSamples*every) }
+
 // step takes a tick, dt (s) after the one before, and tells whether nothing counts.
 func (g *gap) step(dt float64, p *estimator.Sample, every float64) bool {
-	long := max(gapTime, gapSamples*every)
+	long := longGap(every)
 	g.holdoff = max(0, g.holdoff-dt)
 	if g.unseen += dt; p.Updated && numeric.IsFinite(p.Value) {
 		if g.unseen > long*(1+1e-9) || p.Age > long {

@@ -41,6 +41,7 @@ import (
 type momentum struct {
 	f      *frozen
 	tau    float64 // s    of the means of the speed
+	weight average // … of a sample in them
 	walk   float64 // N·m  that a load changes by before it is known
 	unsure float64 // N·m  what brushes that the file does not know take of the effort of a voltage
 
@@ -57,13 +58,15 @@ type momentum struct {
 	age           float64 // s      … and its age
 	stay          float64 // rad    within a count of which it has been …
 	stayTime      float64 // s      … for so long
-	averagingTime float64 // s      since the means began
+	averagingTime float64 // s      since the means began …
+	evenTime      float64 // s      … and since samples were missing
 	omega         float64 // rad/s  newest speed …
 	shownSpeed    float64 // rad/s  … its mean …
 	mean          float64 // rad/s  … and the mean of that
 
 	// the load
 	load          [2]float64 // N·m  its mean, and the mean of that
+	loadWeight    average    // of a sample in it
 	movingShare   float64    // share of it that was seen in motion
 	odd           float64    // s    the newest loads are far from it
 	energisedTime float64    // s    since energised
@@ -85,6 +88,7 @@ type momentum struct {
 // scale weighs the axis: it holds the acceleration shown against what there is to make it, as means of means over the same time.
 type scale struct {
 	tau              float64    // s
+	weight           average    // of a sample
 	omega, slowOmega float64    // rad/s  mean of the speed, and the mean of that
 	net, slowNet     [2]float64 // N·m    of the smallest and of the largest effort that friction and load leave
 }
@@ -107,7 +111,8 @@ const (
 	partTime      = 50e-3 // s  of a motion of quickWay: an elastic joint above 5 Hz shows its motion sooner
 	lateLoad      = 0.1   // s  of the means of the load
 	oddTime       = 0.1   // s  a load that jumped is not believed for so long
-	longSpan      = 3     // sampling periods
+	longSpan      = 3     // sampling periods: in a longer time samples are missing
+	maxParts      = 10    // of such a time
 )
 
 func newMomentum(f *frozen) *momentum {
@@ -122,12 +127,13 @@ func newMomentum(f *frozen) *momentum {
 	tau := max(10e-3, 5*s.SamplePeriod)
 	return &momentum{f: f, unsure: unsure, heaviest: math.Inf(1), scales: [2]scale{{tau: tau}, {tau: 3 * tau}},
 		walk: walk * math.Sqrt(lateLoad), tau: tau,
-		slipping: newSlipping(f), emf: backEMF{m: &s.Motor, floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
+		slipping: newSlipping(f), emf: backEMF{m: &s.Motor, brushes: &f.brushes,
+			floor: 2*s.Motor.BrushDrop + unsureVoltage*s.TopCommand, share: 0.5}}
 }
 
 // forget begins anew, but for the load.
 func (m *momentum) forget() {
-	m.hasPosition, m.sum, m.pending, m.averagingTime, m.d, m.must = false, 0, 0, 0, 0, 0
+	m.hasPosition, m.sum, m.pending, m.averagingTime, m.evenTime, m.d, m.must = false, 0, 0, 0, 0, 0, 0
 	for i := range m.scales {
 		m.scales[i] = scale{tau: m.scales[i].tau}
 	}
@@ -164,27 +170,59 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if m.stayTime += dt; !m.hasPosition || math.Abs(p.Value-m.stay) > f.counts {
 		m.stay, m.stayTime = p.Value, 0
 	}
-	span := m.show(p, dt)
+	speed, span := m.show(p, dt)
 	if span == 0 {
 		return
 	}
-	net := m.netEffort(command, carried)
-	for i := range m.scales {
-		s := &m.scales[i]
-		s.add(m.omega, net, span)
-		m.heaviest = min(m.heaviest, max(0, s.weigh(f.counts, f.s.SamplePeriod)))
+	parts, change := 1, 0.0
+	longest := longSpan * f.s.SamplePeriod * (1 + 1e-9)
+	if max(dt, span) > longest { // samples are missing: a straight line from the speed before
+		parts = min(maxParts, int(math.Ceil(span/f.s.SamplePeriod)))
+		change, m.evenTime = 2*(speed-(2*m.shownSpeed-m.mean))/float64(parts), 0
+	}
+	for i := range parts {
+		m.omega = speed + change*(float64(i)+0.5-float64(parts)/2)
+		n := float64(parts)
+		x := momentumSample{command, load, carried, dt / n, span / n, max(0, dt-longest) / n, doubtful}
+		if bad, hint = m.sample(&x, parts > 1); bad.Fault != Fine {
+			break
+		}
+	}
+	m.hint = hint
+	return bad, hint
+}
+
+// momentumSample is what belongs to a position, or to a part of the time before it.
+type momentumSample struct {
+	command, load, mechanism float64 // … in its unit, N·m, N·m
+	dt, span                 float64 // s  since the one before, as it came and as it was taken
+	unseen                   float64 // s  of it that counts for no verdict: it is longer than a few samples
+	doubtful                 bool    // a reading is not believed
+}
+
+// sample takes a speed shown, and whether it is one between samples.
+func (m *momentum) sample(x *momentumSample, between bool) (bad, hint Finding) {
+	f, dt, span := m.f, x.dt, x.span
+	w := m.weight.weightFor(span, m.tau)
+	m.averagingTime += dt
+	m.shownSpeed += w * (m.omega - m.shownSpeed)
+	m.mean += w * (m.shownSpeed - m.mean)
+	net := m.netEffort(x.command, x.mechanism)
+	if !between {
+		m.weigh(net, dt, span)
 	}
 	share := min(motionShare, f.axisModel.j/min(m.heaviest, m.possible()))
-	slips, slipsHint := m.slipping.step(m.omega, command, carried, span, m.age, share)
+	m.slipping.unseen = x.unseen
+	slips, slipsHint := m.slipping.step(m.omega, x.command, x.mechanism, span, m.age, share)
 	if m.averagingTime < 3*m.tau {
 		return
 	}
-	m.turn(net, dt, -math.Expm1(-span/m.tau))
-	m.twinExcursion.add(m.must, m.shownSpeed-m.startSpeedMean, m.startSpeed, dt, share)
+	m.turn(net, dt, w)
+	m.twinExcursion.add(m.must, m.shownSpeed-m.startSpeedMean, m.startSpeed, dt, x.unseen, share)
 	if m.stayTime >= minSamples*f.s.SamplePeriod { // a number that stays the same is that of frozen and of stall
 		m.twinExcursion, m.unseen = excursion{}, excursion{}
 	}
-	if m.unseen.add(m.emf.speed(), m.shownSpeed, 0, dt, motionShare); doubtful ||
+	if m.unseen.add(m.emf.speed(), m.shownSpeed, 0, dt, x.unseen, motionShare); x.doubtful ||
 		m.constantCurrentTime >= max(signsFor, minSamples*f.s.SamplePeriod) {
 		m.unseen = excursion{} // a current that does not tell
 	}
@@ -192,8 +230,8 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if m.energisedTime <= loadMean && !m.turned { // what it carries is not known yet
 		m.d, m.must, m.twinExcursion = 0, 0, excursion{}
 	}
-	if m.twinExcursion.time == 0 && m.unseen.time == 0 && !m.turned && numeric.IsFinite(load) {
-		m.learn(load-carried, dt)
+	if m.twinExcursion.time == 0 && m.unseen.time == 0 && !m.turned && numeric.IsFinite(x.load) {
+		m.learn(x.load-x.mechanism, dt)
 	}
 	if bad, hint = m.twinExcursion.judge(f, m.age, true); bad.Fault == Fine {
 		if b, h := m.unseen.judge(f, m.age, false); b.Fault != Fine || hint.Fault == Fine {
@@ -206,35 +244,41 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if hint.Fault == Fine {
 		hint = slipsHint
 	}
-	m.hint = hint
 	return bad, hint
 }
 
-// show takes a position, dt (s) after the one before, and gives the time between the samples (s). Behind a gap all begins anew: what
-// happened in it is not known, and the time is 0.
-func (m *momentum) show(p *estimator.Sample, dt float64) (span float64) {
+// show takes a position, dt (s) after the one before, and gives the mean speed (rad/s) and the time (s) between the samples. Behind a long
+// gap all begins anew: what happened in it is not known, and the time is 0.
+func (m *momentum) show(p *estimator.Sample, dt float64) (speed, span float64) {
 	every := m.f.s.SamplePeriod
 	age := max(0, p.Age)
 	span = dt + m.age - age // between the samples: they do not come as evenly as they are taken
-	gap := !m.hasPosition || max(dt, span) > longSpan*every*(1+1e-9)
+	gap := !m.hasPosition || max(dt, span) > longGap(every)*(1+1e-9)
 	if m.age = age; gap {
 		m.forget()
 		m.hasPosition, m.lastPosition = true, p.Value
-		return 0
+		return 0, 0
 	}
 	span = max(span, every/4)
-	m.omega = (p.Value - m.lastPosition) / span
+	speed = (p.Value - m.lastPosition) / span
 	if m.lastPosition = p.Value; m.averagingTime == 0 {
-		m.shownSpeed, m.mean = m.omega, m.omega
-		for i := range m.scales {
-			m.scales[i].omega, m.scales[i].slowOmega = m.omega, m.omega
-		}
+		m.shownSpeed, m.mean = speed, speed
 	}
-	m.averagingTime += dt
-	w := -math.Expm1(-span / m.tau)
-	m.shownSpeed += w * (m.omega - m.shownSpeed)
-	m.mean += w * (m.shownSpeed - m.mean)
-	return span
+	return speed, span
+}
+
+// weigh lets a motion tell how heavy the axis is at most, from the efforts that are left to accelerate it (N·m). It begins anew where
+// samples were missing: a line between them tells no acceleration.
+func (m *momentum) weigh(net [2]float64, dt, span float64) {
+	for i := range m.scales {
+		s := &m.scales[i]
+		if m.evenTime == 0 {
+			*s = scale{tau: s.tau, weight: s.weight, omega: m.omega, slowOmega: m.omega}
+		}
+		s.add(m.omega, net, span)
+		m.heaviest = min(m.heaviest, max(0, s.weigh(m.f.counts, m.f.s.SamplePeriod)))
+	}
+	m.evenTime += dt
 }
 
 // possible is the largest inertia (kg·m²) that the axis may have: as declared, or unknownInertia times that of the file.
@@ -252,10 +296,7 @@ func (m *momentum) carries() float64 { return 2*m.load[0] - m.load[1] }
 // learn takes a load (N·m) of dt (s). One that is far from what was expected is looked at for a while before it is believed: the
 // position may show too little.
 func (m *momentum) learn(load, dt float64) {
-	mean, begins := lateLoad, m.energisedTime <= loadMean
-	if begins {
-		mean /= 5
-	}
+	begins := m.energisedTime <= loadMean
 	if m.odd += dt; math.Abs(load-m.carries()) <= m.f.hold {
 		m.odd = 0
 	}
@@ -264,7 +305,10 @@ func (m *momentum) learn(load, dt float64) {
 		m.load[0], m.load[1] = m.load[0]+rises, m.load[1]+rises // it goes on as it did in motion
 		return
 	}
-	w := -math.Expm1(-dt / mean)
+	w := m.loadWeight.weightFor(dt, lateLoad)
+	if begins {
+		w = -math.Expm1(-dt / (lateLoad / 5))
+	}
 	m.load[0] += (load - m.load[0]) * w
 	m.load[1] += (m.load[0] - m.load[1]) * w
 	moves := 0.0
@@ -298,7 +342,7 @@ func (s *scale) acceleration() float64 { return (s.omega - s.slowOmega) / s.tau 
 
 // add takes dt (s) of a speed (rad/s), and of the efforts that are left to accelerate a sound axis (N·m).
 func (s *scale) add(omega float64, net [2]float64, dt float64) {
-	w := -math.Expm1(-dt / s.tau)
+	w := s.weight.weightFor(dt, s.tau)
 	s.omega += w * (omega - s.omega)
 	s.slowOmega += w * (s.omega - s.slowOmega)
 	for i, x := range net {
@@ -338,15 +382,15 @@ func (m *momentum) turn(net [2]float64, dt, w float64) {
 	}
 }
 
-// add takes dt (s) of a change of speed that there must be, of the one that is shown, the speed before both, and the share that must be
-// shown.
-func (e *excursion) add(must, shown, before, dt, share float64) {
+// add takes dt (s), unseen of which count for no verdict, of a change of speed that there must be, of the one that is shown, the speed
+// before both, and the share that must be shown.
+func (e *excursion) add(must, shown, before, dt, unseen, share float64) {
 	if must == 0 || must*e.expectedTravel < 0 || shown*must >= share*must*must {
 		*e = excursion{}
 		return
 	}
 	e.share = share
-	e.time += dt
+	e.time += dt - unseen
 	e.expectedTravel += dt * must
 	e.shownTravel += dt * shown
 	e.baseTravel += dt * before

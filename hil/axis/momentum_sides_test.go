@@ -123,8 +123,8 @@ func TestMomentumIsSymmetric(t *testing.T) {
 	}
 }
 
-// What is told begins anew behind a STOP, a command that is no number and a gap; ticks that are left out count; nothing is learned of a
-// load from a motion that is missing, nor from one that is no number.
+// What is told begins anew behind a STOP, a command that is no number and a gap of more than 50 ms; a shorter one is bridged; ticks that
+// are left out count; nothing is learned of a load from a motion that is missing, nor from one that is no number.
 func TestMomentumInTime(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -139,8 +139,14 @@ func TestMomentumInTime(t *testing.T) {
 				*u = math.NaN()
 			}
 		}, 0, 0},
-		{"a gap of 5 ms as it begins: 30 ms and 0.1 s", 23, func(k int, _ *Tick, taken *bool, _, _ *float64) { *taken = k < 500 || k > 505 },
-			0.635, 0.655},
+		{"a gap of 5 ms as it begins", 23, func(k int, _ *Tick, taken *bool, _, _ *float64) { *taken = k < 500 || k > 505 }, 0.599, 0.63},
+		{"a gap of 20 ms in 40 ms, 3 ms of which count", 23, func(k int, _ *Tick, taken *bool, _, _ *float64) {
+			*taken = k%40 < 20
+		}, 0.67, 0.7},
+		{"a gap of 49 ms as it begins", 23, func(k int, _ *Tick, taken *bool, _, _ *float64) { *taken = k < 500 || k > 548 }, 0.63, 0.66},
+		{"a gap of 51 ms as it begins: 30 ms and 0.1 s behind it", 23, func(k int, _ *Tick, taken *bool, _, _ *float64) {
+			*taken = k < 500 || k > 551
+		}, 0.681, 0.701},
 		{"8 N·m: 5 of them go 100 mrad in 0.2 s", 8, func(int, *Tick, *bool, *float64, *float64) {}, 0.69, 0.73},
 		{"8 N·m that the estimate takes for a load at once", 8, func(k int, _ *Tick, _ *bool, _, load *float64) {
 			if k >= 502 {

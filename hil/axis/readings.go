@@ -12,8 +12,9 @@ import (
 // one is of the other, and how far they may be apart. It finds a reading that is zero, reversed, or of another scale, and one that stays
 // the same number while the other changes. What the winding tells of voltage, current and speed is the affair of signs.
 type readings struct {
-	s   *Spec
-	tau float64 // s  of the means
+	s      *Spec
+	tau    float64 // s  of the means
+	weight average // of a sample in them
 
 	primed       bool
 	lastValue    [numbers]float64    // newest number of each
@@ -227,7 +228,7 @@ func (r *readings) begin(position, command float64) {
 
 // advance moves the means on by dt (s).
 func (r *readings) advance(position, command, dt float64) {
-	w := -math.Expm1(-dt / r.tau)
+	w := r.weight.weightFor(dt, r.tau)
 	toward := func(q estimator.Quantity, x float64) { r.mean[q] += w * (x - r.mean[q]) }
 	toward(estimator.Position, (position-r.lastValue[estimator.Position])/dt)
 	r.lastValue[estimator.Position] = position

@@ -35,6 +35,7 @@ type runaway struct {
 	lastPosition, age float64 // rad, s  … it, and its age
 	primed            bool    // there is a speed
 	startEffort       float64 // N·m     effort when the motion against it began
+	weight            average // of a sample in the means
 	speed, slowSpeed  float64 // rad/s   means of the speed, and the mean of that
 	effort            float64 // N·m     … of the effort
 	// s       so long the change from a motion with the effort is in the means: a sign that turns is no acceleration
@@ -56,7 +57,7 @@ const (
 	turnSamples = 4
 )
 
-func (r *runaway) forget() { *r = runaway{f: r.f} }
+func (r *runaway) forget() { *r = runaway{f: r.f, weight: r.weight} }
 
 // step takes a tick: whether the filter believes the sample p, the command of the tick before, the effort (N·m) that a reading tells,
 // NaN: none, the speed (rad/s) that voltage and current tell, 0: none, what the mechanism takes of the effort (N·m), and whether the
@@ -95,7 +96,7 @@ func (r *runaway) step(k Tick, taken, full bool, p *estimator.Sample, command, r
 	effort -= carried
 	moved, span := p.Value-r.lastPosition, max(dt+r.age-max(0, p.Age), f.s.SamplePeriod/4)
 	r.lastPosition, r.age, r.sum, r.pending = p.Value, max(0, p.Age), 0, 0
-	w := -math.Expm1(-span / runawayMean)
+	w := r.weight.weightFor(span, runawayMean)
 	if !r.primed { // the first speed is no change of one
 		r.primed, r.speed, r.slowSpeed, r.effort = true, moved/span, moved/span, effort
 	}

@@ -1,7 +1,5 @@
 package axis
 
-import "math"
-
 // saturation finds a controller whose command runs from one limit to the other: a gain far above what the loop bears, or noise that it
 // amplifies. It heats and wears the drive while the axis hardly moves, and no limit of the motion sees it.
 //
@@ -12,10 +10,11 @@ import "math"
 type saturation struct {
 	maxCycle float64 // Hz  cycles that are borne; 0: not watched
 
-	side  int8    // of the limit at which the command was last
-	wants int8    // sign of the wanted acceleration
-	cycle float64 // Hz  slow mean of the cycles, less those that the wanted motion needs
-	share float64 // slow mean of the time at a limit
+	weight average // of a tick in the means
+	side   int8    // of the limit at which the command was last
+	wants  int8    // sign of the wanted acceleration
+	cycle  float64 // Hz  slow mean of the cycles, less those that the wanted motion needs
+	share  float64 // slow mean of the time at a limit
 }
 
 const (
@@ -29,7 +28,7 @@ func (s *saturation) step(on bool, side int8, acceleration, dt float64) Finding 
 		*s = saturation{maxCycle: s.maxCycle}
 		return Finding{}
 	}
-	fade := -math.Expm1(-dt / saturationTime)
+	fade := s.weight.weightFor(dt, saturationTime)
 	s.share -= s.share * fade
 	s.cycle -= s.cycle * fade
 	if side != 0 {

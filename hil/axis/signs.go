@@ -53,8 +53,8 @@ type signs struct {
 	c, c2               float64               // command as it was sent, mean and mean of the mean
 	energisedTime       float64               // s  since energised
 	commandHistory      [delaySamples]float64 // u or u2 at the samples before
-	weight              float64               // of a sample in the means …
-	weightSpan          float64               // s  … that comes so long after another
+	weight              average               // of a sample in the means
+	newestBalance       float64               // command  what the balance of the newest sample leaves
 	brokenBalance, hint lasting
 	showsMotion         bool    // the position shows a motion, however slow
 	older               lasting // the balance of the command as it was sent
@@ -159,10 +159,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	}
 	dt, u, sent = s.part, s.sum/s.part, s.sentSum/s.part
 	omega := (taken[0] - s.lastSamples[0]) / dt
-	if dt != s.weightSpan {
-		s.weightSpan, s.weight = dt, -math.Expm1(-dt/s.tau)
-	}
-	w := s.weight
+	w := s.weight.weightFor(dt, s.tau)
 	s.u += w * (u - s.u)
 	s.di = w * (0.5*(taken[1]+s.lastSamples[1]) - s.i)
 	s.i += s.di
@@ -186,6 +183,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	}
 	s.showsMotion = math.Abs(s.w) > patientWay/patientTime*max(s.s.Kalman.Count, s.s.Mechanical.Count)
 	u, ri, emf := s.terms()
+	s.newestBalance = u - ri - emf
 	meant := s.meant(u, ri+emf)
 	if dt <= 3*s.s.SamplePeriod { // what happened in a gap is not known
 		sent = s.c2
@@ -277,13 +275,12 @@ func (s *signs) named(f Finding) Finding {
 	return s.delays.named(f, s.current)
 }
 
-// windingBalance is what the balance of a winding leaves windingBalance (V), NaN: not known.
+// windingBalance is what the balance of a winding leaves over (V), NaN: not known.
 func (s *signs) windingBalance() float64 {
 	if !s.current || !s.primed || s.energisedTime < 3*s.tau {
 		return math.NaN()
 	}
-	u, ri, emf := s.terms()
-	return u - ri - emf
+	return s.newestBalance
 }
 
 // volts are those of the unit in which a broken balance is told.

@@ -34,6 +34,7 @@ type slipping struct {
 	windows      [3]slipWindow // so many side by side
 	oldestWindow int           // of them
 	windowAge    float64       // s  one began
+	unseen       float64       // s  of the time to the newest speed that counts for no verdict: see momentumSample
 }
 
 // slipWindow is a part of a motion to one side.
@@ -101,7 +102,7 @@ func (s *slipping) step(omega, command, carried, span, age, share float64) (bad,
 		if w.add(s.slowOmega, [4]float64{0, f.axisModel.j * s.acceleration(), viscous, effort}, span); w.duration < 3*s.tau {
 			continue
 		}
-		if b, h := w.judge(f, span, age, soundInertia/share); h.Fault != Fine && bad.Fault == Fine {
+		if b, h := w.judge(f, span-s.unseen, age, soundInertia/share); h.Fault != Fine && bad.Fault == Fine {
 			bad, hint = b, h
 		}
 	}
@@ -131,12 +132,9 @@ func (w *slipWindow) add(speed float64, now [4]float64, span float64) {
 // judge tells a position that slips, from an axis of an inertia of so many times that of the file at most.
 func (w *slipWindow) judge(f *frozen, span, age, inertia float64) (bad, hint Finding) {
 	n, left := w.slips()
-	sound, floor := w.soundVariance(inertia, soundViscous), slippingFloor*f.hold
-	if w.early {
-		floor = earlyFloor * f.hold
-	}
-	if w.time += span; !(math.Abs(n)*motionShare > 1 && math.Abs(n) < maxSlipRatio && left < slippingFits*sound && sound > floor*floor) {
+	if w.time += span; !(math.Abs(n)*motionShare > 1 && math.Abs(n) < maxSlipRatio && w.noAxisExplains(f, left, inertia)) {
 		w.time = 0
+		return
 	}
 	changed, before := w.travel-w.startSpeed*w.duration, w.startSpeed*w.duration
 	if before*n*changed < 0 { // it slows down: what is shown of the speed tells nothing
@@ -155,6 +153,17 @@ func (w *slipWindow) judge(f *frozen, span, age, inertia float64) (bad, hint Fin
 		bad = hint
 	}
 	return bad, hint
+}
+
+// noAxisExplains tells that what a slipping position leaves (N²·m²) is a small part of what an axis of so many times the inertia of the
+// file leaves at least, and that this is much.
+func (w *slipWindow) noAxisExplains(f *frozen, left, inertia float64) bool {
+	floor := slippingFloor * f.hold
+	if w.early {
+		floor = earlyFloor * f.hold
+	}
+	sound := w.soundVariance(inertia, soundViscous)
+	return left < slippingFits*sound && sound > floor*floor
 }
 
 // slips is how many times as far as it shows the axis goes, if the position slips, and the variance (N²·m²) of the effort that this

@@ -190,7 +190,7 @@ func TestSlippingLimits(t *testing.T) {
 		from, to float64
 		found    Fault
 	}{{0, 1, Frozen}, {10, 11, Disagree}, {10, 9, Frozen}, {-10, -11, Disagree}, {-10, -9, Frozen}} {
-		if got := judged(20, 10, 0, c.from, c.to, false); got.Fault != c.found || got.Value*(c.to-c.from) <= 0 {
+		if got := judged(20, 10, 0, c.from, c.to, false); got.Fault != c.found || got.Value*(c.to-c.from) <= 0 || !(got.Limit > 0) {
 			t.Errorf("from %g to %g rad/s: %+v, want fault %d", c.from, c.to, got, c.found)
 		}
 	}

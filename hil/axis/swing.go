@@ -22,6 +22,7 @@ type swing struct {
 	spacing float64 // s
 
 	duration       float64                 // s
+	weight         average                 // of a sample in the means, behind the first ones
 	motion, square float64                 // means of the motion and of its square …
 	command, power [1 + swingSteps]float64 // … of the command of so many steps before, and of its square …
 	product        [1 + swingSteps]float64 // … and of both
@@ -52,17 +53,19 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 		w.ring[w.head] = u
 	}
 	w.duration += dt
-	share := max(dt/w.duration, -math.Expm1(-dt/swingMean))
-	toward := func(mean *float64, x float64) { *mean += share * (x - *mean) }
-	toward(&w.motion, motion)
-	toward(&w.square, motion*motion)
-	rises, step := true, w.step()
+	share := max(dt/w.duration, w.weight.weightFor(dt, swingMean))
+	w.motion += share * (motion - w.motion)
+	w.square += share * (motion*motion - w.square)
+	rises, step, at := true, w.step(), w.head
 	w.bestStep, w.peak = 0, math.Inf(-1)
 	for i := range w.command {
-		c := w.ring[(w.head+len(w.ring)-i*step)%len(w.ring)]
-		toward(&w.command[i], c)
-		toward(&w.power[i], c*c)
-		toward(&w.product[i], c*motion)
+		c := w.ring[at]
+		if at -= step; at < 0 {
+			at += len(w.ring)
+		}
+		w.command[i] += share * (c - w.command[i])
+		w.power[i] += share * (c*c - w.power[i])
+		w.product[i] += share * (c*motion - w.product[i])
 		if !rises { // behind the first maximum
 			continue
 		}

@@ -174,15 +174,16 @@ func (s *stride) add(step int64) {
 	s.scatter += share * (off - s.scatter)
 }
 
-// add takes the device time raw (ns modulo wrap) of a frame that arrived at h (ns).
-func (c *clockFit) add(raw, h int64) {
+// add takes the device time raw (ns modulo wrap) of a frame that arrived at h (ns), and tells how far (ns) the clock went on since the
+// frame before; where it began anew, 1.
+func (c *clockFit) add(raw, h int64) (step int64) {
 	if !c.hasFrame {
 		c.begin(raw, h)
-		return
+		return 1
 	}
 	// undo the wrap
 	passed := h - c.h
-	step := c.unwrap(raw-c.raw, passed)
+	step = c.unwrap(raw-c.raw, passed)
 	since := c.unwrap(raw-c.stamp, passed)
 	periods := c.stride.periods(since)
 	c.stride.add(since)
@@ -190,9 +191,18 @@ func (c *clockFit) add(raw, h int64) {
 	c.odd = c.odd || periods == 0
 	if step == 0 {
 		c.frozen++
-		return
+		return 0
 	}
-	d := c.d + step
+	jumps := c.jumps
+	if c.fitFrame(raw, h, c.d+step, passed, periods); c.jumps != jumps {
+		return 1
+	}
+	return step
+}
+
+// fitFrame fits a frame of the device time d (ns, wraps undone) that came passed (ns) after the one before, whose stamp went on by so many
+// periods.
+func (c *clockFit) fitFrame(raw, h, d, passed int64, periods int) {
 	p := point{x: float64(d - c.d0)}
 	p.r = float64(h-c.h0) - p.x
 	if c.wild {

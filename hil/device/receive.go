@@ -79,12 +79,17 @@ func (l *line) decodeChunk(chunk []byte, stamp int64) {
 	}
 }
 
-// overtaken is how far (ns) the device's clock may lie back in a frame that a newer one overtook; further back it was set.
-const overtaken = 20e6
+// overtaken is how far (ns) the device's clock may lie back in a frame that a newer one overtook; further back it was set. More such frames
+// than overtakenFrames in a row are no frames that one overtook: the clock runs backwards.
+const (
+	overtaken       = 20e6
+	overtakenFrames = 8
+)
 
 // repeated tells, and counts, a frame that says the same as the one before at the same time of the device's clock: the device hangs
 // and its line repeats. (A coarse clock may well stand still from one sample to the next; so may an axis at rest.) So is a frame that
-// a newer one overtook: in its place it would be a sample from the past.
+// a newer one overtook: in its place it would be a sample from the past. A single one from long ago is a stray: a clock that was set back
+// goes on from there.
 func (l *line) repeated() bool {
 	f, old := &l.frame, &l.previousFrame
 	clocks := l.clocked && f.HasTime && old.HasTime
@@ -92,14 +97,16 @@ func (l *line) repeated() bool {
 	for i := range l.recvFields {
 		same = same && math.Float64bits(f.V[i]) == math.Float64bits(old.V[i])
 	}
-	past := clocks && f.Time < old.Time && old.Time-f.Time < overtaken
+	back := old.Time - f.Time
+	past := clocks && back > 0 && (l.clock.wrap == 0 || back < l.clock.wrap/2) &&
+		(back < overtaken && l.pastFrames < overtakenFrames || back >= overtaken && l.pastFrames == 0)
 	if same || past {
 		c := l.dec.Counters()
 		c.Frames--
 		c.Repeats++
 	}
-	if !past {
-		l.previousFrame = l.frame
+	if l.pastFrames++; !past {
+		l.previousFrame, l.pastFrames = l.frame, 0
 	}
 	return same || past
 }
@@ -111,13 +118,22 @@ func (l *line) accept(arrived int64) {
 	stamp := l.news.Stamp
 	if l.clocked && l.frame.HasTime {
 		was := l.clock.reboots
-		l.clock.add(l.frame.Time, arrived)
+		step := l.clock.add(l.frame.Time, arrived)
 		l.board.reconnects.Add(l.clock.reboots - was)
 		l.board.clock(&l.clock)
 		// believe the line only for a frame that it describes
 		if h := l.clock.host(); l.clock.n > 0 && !l.clock.wild && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
 			stamp = h
 		}
+		l.board.stalled.Store(0)
+		if l.backFrames++; step >= 0 {
+			l.backFrames = 0
+		}
+		if step == 0 || l.backFrames > 1 { // sampled no later than the frame before, whenever it came
+			stamp = min(stamp, l.clockStamp)
+			l.board.stalled.Store(l.news.Stamp - stamp)
+		}
+		l.clockStamp = stamp
 	}
 	for i := range l.recvFields {
 		if l.frame.FreshFields>>i&1 != 0 {
@@ -167,6 +183,7 @@ func (l *line) reopen(old *conn) *conn {
 		// the device may have restarted, or be another one: its sequence and clock begin anew
 		l.dec.Reset()
 		l.clock.reset()
+		l.board.stalled.Store(0)
 		l.previousFrame.HasTime = false
 		l.board.reconnects.Add(1)
 		c := l.connect(p)
