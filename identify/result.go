@@ -221,7 +221,7 @@ func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
 // combined is the standard error with what was assumed: as much larger than that of chance as the interval is.
 func (r *Result) combined(p *Parameter) *float64 {
 	se, ci := r.Err(p), r.random(p)
-	if other := math.Hypot(p.prior, p.assumedErr); se != nil && other > 0 {
+	if other := math.Hypot(math.Hypot(p.givenErr, p.assumedErr), p.prior); se != nil && other > 0 {
 		all := math.Hypot(*se, other)
 		se = &all
 	}

@@ -63,7 +63,8 @@ func TestBallExample(t *testing.T) {
 	}
 	for name, want := range map[string]float64{"mu_roll": 2.5e-4, "mu_spin": 4e-5, "height": 0.012} {
 		p, ok := r.Param(name)
-		if !ok || p.StdErr == nil || math.Abs(p.Value-want) > 4**p.StdErr || *p.StdErr > 0.003*want {
+		// the numbers of the file move within their uncertainty, and the values with them: chance alone does not say how far
+		if !ok || p.StdErr == nil || math.Abs(p.Value-want) > 0.003*want || *p.StdErr > 0.003*want {
 			t.Errorf("%s = %+v, want %g", name, p, want)
 		}
 		if p.CI == nil || p.CI[0] > want || p.CI[1] < want || !(*p.Error > *p.StdErr) {
