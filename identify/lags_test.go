@@ -118,7 +118,7 @@ func TestIntervalsHoldASlowFilter(t *testing.T) {
 			},
 			"drive behind its command": func(b *bench, u func(t float64) float64) trial { return drivetrain{lag: T}.record(b, u) },
 		} {
-			for seed := range uint64(3) {
+			for seed := range uint64(draws(3)) {
 				b := newBench(100*seed+31, 12)
 				b.sensors.Count = 1e-4
 				tr := make(b, b.tones(0.5, 1.4, 3.1))

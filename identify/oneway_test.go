@@ -137,7 +137,7 @@ func TestFrictionThatDrivesIsRejected(t *testing.T) {
 // is explained worse than the faster one. It must not be left out for that: a constant torque would be all that remains, and
 // friction with no error at all.
 func TestTwoLevelsOfForceOneWay(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(draws(4)) {
 		const fc, fv, j = 0.012, 1.1e-4, 1.2e-4
 		a := independent.Axis{M: j, Friction: independent.Friction{Fc: fc, Sigma2: fv},
 			Scale: func(t float64) float64 { return 1 + 0.25*math.Exp(-t/(3+float64(seed))) }}
