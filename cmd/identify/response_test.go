@@ -209,6 +209,9 @@ func TestResponseWithAnUncertainGain(t *testing.T) {
 			if p.CI == nil || truth < p.CI[0] || truth > p.CI[1] || p.CI[1]-p.CI[0] < 0.07*p.Value || p.CI[1]-p.CI[0] > 0.2*p.Value {
 				t.Errorf("gain %g, known to 2 %%: %s = %g in %v, put in %g", gain, name, p.Value, p.CI, truth)
 			}
+			if half := (p.CI[1] - p.CI[0]) / 2; p.Error == nil || math.Abs(half/(1.96**p.Error)-1) > 0.1 {
+				t.Errorf("gain %g: %s has an error of %v beside an interval of ± %g", gain, name, p.Error, half)
+			}
 		}
 	}
 }

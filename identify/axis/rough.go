@@ -165,7 +165,10 @@ func (m *Model) regress(r *rough) {
 			terms = append(terms, t)
 		}
 	}
-	f, row := numeric.NewFactor(len(terms)), make([]float64, len(terms))
+	f, row, columns := numeric.NewFactor(len(terms)), make([]float64, len(terms)), make([]func(x, v, a float64) float64, len(terms))
+	for j, t := range terms {
+		columns[j] = roughColumns[t]
+	}
 	skip := max(1, m.samples()/20000)
 	for _, p := range m.pieces {
 		for k := 0; k < p.n; k += skip {
@@ -177,8 +180,8 @@ func (m *Model) regress(r *rough) {
 			if len(p.despikedPosition) > 0 {
 				x = p.despikedPosition[k]
 			}
-			for j, t := range terms {
-				row[j] = roughColumns[t](x, v, a)
+			for j, column := range columns {
+				row[j] = column(x, v, a)
 			}
 			var u float64
 			switch {

@@ -131,20 +131,29 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 	}
 	a.residual, r.MovedSolution = norm(moved.Residual), &moved
 	for k := range a.numbers {
-		f := &a.numbers[k]
-		one := Assumption{Name: f.name, Unit: f.unit, Value: *f.field(a.file), Uncertainty: f.uncertainty,
-			Shift: f.uncertainty * (before[p+k] + a.shift[k]), ParamMoves: map[string]float64{}}
-		for j, i := range sol.FreeParams {
-			if name := sol.Params[i].Name; !fit.IsState(name) {
-				for l := range p {
-					one.ParamMoves[name] -= own.At(j, l) * gram.At(l, p+k) / (sigma * sigma)
-				}
+		r.Assumed = append(r.Assumed, a.assumption(sol, k, before[p+k]+a.shift[k], func(j int) (move float64) { // by one of its uncertainties
+			for l := range p {
+				move -= own.At(j, l) * gram.At(l, p+k) / (sigma * sigma)
 			}
-		}
-		r.Assumed = append(r.Assumed, one)
+			return move
+		}))
 	}
 	r.conflict = conflictOf(sol, r.Assumed, cov)
 	return true
+}
+
+// assumption says what was assumed of number k, by how many uncertainties the recording moves it in all, and how free parameter j moves
+// with it.
+func (a *adjustment) assumption(sol *fit.Solution, k int, shift float64, move func(j int) float64) Assumption {
+	f := &a.numbers[k]
+	out := Assumption{Name: f.name, Unit: f.unit, Value: *f.field(a.file), Uncertainty: f.uncertainty, Shift: f.uncertainty * shift,
+		ParamMoves: map[string]float64{}}
+	for j, i := range sol.FreeParams {
+		if name := sol.Params[i].Name; !fit.IsState(name) {
+			out.ParamMoves[name] = move(j)
+		}
+	}
+	return out
 }
 
 // priorSolve solves gram·θ = along for moves θ with residuals of size sigma, all but the first free with θ + before = 0 ± 1 known
