@@ -65,7 +65,7 @@ func newScale(a Axis, lo, hi float64, n int) scale {
 		s.marks = s.marks[:0]
 		step := niceStep((hi - lo) * factor / float64(max(n, 2)))
 		decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
-		for k := math.Ceil(lo*factor/step - 1e-9); k*step <= hi*factor*(1+1e-12)+1e-9*step; k++ {
+		for k := math.Ceil(lo*factor/step - 1e-9); k <= hi*factor/step+1e-9; k++ {
 			v := k * step
 			if len(s.marks) > 50 {
 				break // a range that rounding has emptied
