@@ -78,7 +78,7 @@ func TestExitCodes(t *testing.T) {
 // found.
 func TestDaemonExitCodesOfRuns(t *testing.T) {
 	inPairs(t)
-	never := demoFile(t, virtualPort, "range: ±20 A", "range: [10 A, 20 A]") // no current flows before the rig is armed
+	never := demoFile(t, virtualPort, "range: ±20 A", "range: [10 A, 20 A]")                 // no current flows before the rig is armed
 	still := tolerant(t, virtualPort, "min_velocity: 1.5 rad/s", "min_velocity: 1000 rad/s") // no motion is fast enough for an estimate
 	for _, c := range []struct {
 		name string
