@@ -55,7 +55,7 @@ func handOver(t *testing.T, seed uint64, comp axis.CompSpec, truth func(*plant.A
 	return b, all[1500:2500], all
 }
 
-// A law handed over at full speed, 20 seeds: the largest change of the command from tick to tick in the second after it is at most 1.1
+// A law handed over at full speed, 8 seeds (20 in the soak): the largest change of the command from tick to tick in the second after it is at most 1.1
 // times the largest without, nothing trips, and the rows are replayed bit for bit. (The largest of a single run is a matter of luck: it
 // is where the drop of the brushes turns its sign between two ticks.)
 func TestHandOver(t *testing.T) {
@@ -77,7 +77,7 @@ func TestHandOver(t *testing.T) {
 	} {
 		set := c.set
 		var most [2]float64 // V  with the hand-over, and without
-		for seed := range uint64(20) {
+		for seed := range seeds(20) {
 			comp := compOf(axis.CompFeedForward)
 			comp.Ramp = 1
 			b, with, all := handOver(t, seed, comp, c.truth, set)

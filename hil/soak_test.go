@@ -12,6 +12,8 @@ import (
 // soak is set by `make soak`: the same tests, longer.
 const soak = true
 
+func seeds(n int) uint64 { return uint64(n) }
+
 // Ten minutes of every rig of TestNoiselessRuns.
 func TestSoakNoiseless(t *testing.T) { noiseless(t, 600) }
 

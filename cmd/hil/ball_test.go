@@ -38,6 +38,7 @@ func ballFile(t *testing.T, changes ...string) string {
 // The virtual motion-capture rig and the daemon beside it: the poses arrive, the friction is that of the plant,
 // the recording has it, and a rig without an axis ends in READY.
 func TestDaemonBallRun(t *testing.T) {
+	inPairs(t)
 	for _, c := range []struct {
 		name    string
 		changes []string
@@ -121,6 +122,7 @@ func lengths(t *testing.T, run string) {
 
 // What the rig records of itself: the energy falls, and every pose that a run on its port received is one that it sent, near the truth.
 func TestDaemonBallRigRecordsTheTruth(t *testing.T) {
+	inPairs(t)
 	dir, link := t.TempDir(), filepath.Join(t.TempDir(), "tracker")
 	rig, stop := startRigDaemon(t, ballFile(t), "--link", link, "--record", dir, "--no-mqtt")
 	defer func() { stop() }()

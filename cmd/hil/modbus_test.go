@@ -16,6 +16,7 @@ import (
 // The example of a bus runs as it stands, with limits that a crowded test machine does not trip over: the virtual slaves are asked, the
 // axis follows its reference, and the recording replays equal.
 func TestDaemonModbusExample(t *testing.T) {
+	inPairs(t)
 	data, err := os.ReadFile("../../configs/modbus.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 // and what the telemetry lost is counted and published afterwards. The lateness of each phase is logged, not judged: the
 // machine is shared (make soak runs the phases of 30 s whose figures the documentation quotes).
 func TestDaemonBrokerFrozen(t *testing.T) {
+	inPairs(t)
 	broker, address := startMosquitto(t)
 	file := tolerant(t, virtualPort, "  listen: localhost:1883 ", "  broker: "+address+"\n  listen: localhost:1883 ")
 

@@ -47,6 +47,7 @@ func usageOf(t *testing.T, pid int) usage {
 // A board that comes and goes costs nothing that stays: no descriptor, no thread, and no memory in the core, which never
 // collects.
 func TestDaemonReplugs(t *testing.T) {
+	inPairs(t)
 	cycles, away := 15, 2*time.Second
 	if soak {
 		cycles, away = 1000, 30*time.Second

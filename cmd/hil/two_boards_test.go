@@ -15,6 +15,7 @@ import (
 // Two boards with ports, clocks and rates of their own are one rig: configs/two-boards.yaml runs, its estimate follows the truth, each
 // board is counted under its name, the recording replays bit for bit, and a core that is killed leaves the drive safe.
 func TestDaemonTwoBoards(t *testing.T) {
+	inPairs(t)
 	data, err := os.ReadFile("../../configs/two-boards.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func TestEditOfEveryExample(t *testing.T) {
 					walk(below, key)
 				}
 				tried++
-				for _, set := range []bool{true, false} {
+				for _, set := range []bool{true, false}[tried%2 : tried%2+1] {
 					e := schema.NewEdit(text)
 					if set {
 						e.Set(key, "12345 N", "a remark; "+e.Comment(key))

@@ -251,7 +251,7 @@ func (r *agreeResult) gaps(mean, x []float64) (g gaps) {
 // the path lost, dv/dt·h²/4, stays for a while; at the accelerations of these motions both are below the limit.
 func TestLawsAgainstSciPy(t *testing.T) {
 	const limit = 1e-4
-	sets := 5
+	sets := 3
 	if testing.Short() {
 		sets = 1
 	}

@@ -193,7 +193,7 @@ func TestEstimatesOfARigWithBrushes(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBench(t, cfg, newMachine(t, rig, 1, 0.01, 3), nil)
-	rows := b.run(12000)
+	rows := b.run(8000)
 	r, s := rows[len(rows)-1], b.schema
 	brushes := 2 * p.MeanTorque()
 	for _, c := range []struct {

@@ -165,7 +165,7 @@ func TestHistoryThinned(t *testing.T) {
 
 // A recording that grows is read as far as it goes, wherever the writer happens to be in a record, and at the end whole.
 func TestHistoryGrows(t *testing.T) {
-	dir := record(t, 20000, 8, RecorderOptions{})
+	dir := record(t, 10000, 8, RecorderOptions{})
 	whole, err := os.ReadFile(filepath.Join(dir, runFile))
 	if err != nil {
 		t.Fatal(err)
@@ -206,8 +206,8 @@ func TestHistoryGrows(t *testing.T) {
 		}
 		rows = a.Rows
 	}
-	if rows != 20000 || grew < 4 {
-		t.Errorf("%d rows at the end, grown in %d steps; want 20000", rows, grew)
+	if rows != 10000 || grew < 4 {
+		t.Errorf("%d rows at the end, grown in %d steps; want 10000", rows, grew)
 	}
 }
 
