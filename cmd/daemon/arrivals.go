@@ -115,11 +115,15 @@ func (a *arrivals) clock(now device.Stats, at time.Duration) {
 		a.jumps, a.jumpsTold = now.ClockJumps, at
 	}
 	if stalled := time.Duration(now.ClockStalled); stalled >= time.Second/2 && (a.stalledTold == 0 || at-a.stalledTold >= time.Minute) {
-		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s stands still or runs "+
-			"backwards, for %.1f s now, though frames arrive: nobody knows how old its samples are, so they count as stale and the rig does not "+
-			"get ready. The board must send the time of its samples (link: in µs, rising); a board with text lines and no clock "+
-			"leaves line.time out",
-			a.cfg.Devices[a.dev].Name, stalled.Seconds())})
+		what := "stands still or runs backwards"
+		if w := time.Duration(now.ClockWrap); w > 0 {
+			what = fmt.Sprintf("begins anew every %.3g s, where the file and the protocol know of no wrap", w.Seconds())
+		}
+		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s %s, for %.1f s now, though frames "+
+			"arrive: nobody knows how old its samples are, so they count as stale and the rig does not get ready. The board must send the time "+
+			"of its samples (link: in µs, rising, all 32 bits; text lines: line.time_bits says after how many bits it wraps); a board with text "+
+			"lines and no clock leaves line.time out",
+			a.cfg.Devices[a.dev].Name, what, stalled.Seconds())})
 		a.stalledTold = at
 	}
 	if now.ClockRates <= a.rates || now.DriftPPM != now.DriftPPM {

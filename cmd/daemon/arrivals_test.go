@@ -298,15 +298,16 @@ func TestStalledClockIsTold(t *testing.T) {
 	var told []string
 	a := arrivals{cfg: configs.Demo(), emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
 	for _, c := range []struct {
-		stalled, at time.Duration
-		want        string
+		stalled, at, wrap time.Duration
+		want              string
 	}{
-		{0, time.Second, ""}, {499 * time.Millisecond, 2 * time.Second, ""},
-		{500 * time.Millisecond, 3 * time.Second, "CLOCK the clock of drive stands still"},
-		{61 * time.Second, 62 * time.Second, ""}, {62 * time.Second, 63 * time.Second, "for 62.0 s now"}, {0, 200 * time.Second, ""},
+		{0, time.Second, 0, ""}, {499 * time.Millisecond, 2 * time.Second, 0, ""},
+		{500 * time.Millisecond, 3 * time.Second, 0, "CLOCK the clock of drive stands still"},
+		{61 * time.Second, 62 * time.Second, 0, ""}, {62 * time.Second, 63 * time.Second, 0, "for 62.0 s now"}, {0, 200 * time.Second, 0, ""},
+		{500 * time.Millisecond, 300 * time.Second, 65536 * time.Microsecond, "CLOCK the clock of drive begins anew every 0.0655 s"},
 	} {
 		told = nil
-		a.clock(device.Stats{ClockStalled: int64(c.stalled)}, c.at)
+		a.clock(device.Stats{ClockStalled: int64(c.stalled), ClockWrap: int64(c.wrap)}, c.at)
 		if got := strings.Join(told, "; "); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%v at %v: %q, want %q", c.stalled, c.at, got, c.want)
 		}

@@ -66,7 +66,7 @@ type line struct {
 	pastFrames    int        // in a row that it overtook
 	clock         clockFit
 	clockStamp    int64 // ns  when the newest frame with a time was sampled
-	backFrames    int   // in a row in which it went back
+	setBacks      setBacks
 	news          arrival
 	expectedTurn  uint64   // the turn that the decoder expects
 	reply         []byte   // to a question from the far end

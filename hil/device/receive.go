@@ -111,6 +111,36 @@ func (l *line) repeated() bool {
 	return same || past
 }
 
+// setBackWindow (ns): a clock that is set back twice within it, and between them went on by less than half of the time, is none: it runs
+// backwards, or wraps where nobody said so. It counts as none for as long behind it.
+const setBackWindow = 10e9
+
+// setBacks looks for such a clock.
+type setBacks struct {
+	back     int64 // ns  by which the newest frame went back; 0: it went on
+	previous int64 // ns  arrival of that frame …
+	lapse    int64 // ns  … and by how much more the host saw pass since the frame before it than the clock went on
+	newest   int64 // ns  arrival of the first frame behind the newest set-back; 0: none
+	progress int64 // ns  that the clock has gone on since
+	until    int64 // ns  arrival until which the clock is none
+	wrap     int64 // ns  after which it begins anew, if that is why; 0: it runs backwards
+}
+
+// add takes the step (ns) of the clock to a frame that arrived at the given time. Where that is beyond the frame before the newest, that one
+// was a stray and is no set-back.
+func (s *setBacks) add(step, arrived int64) {
+	s.progress += step
+	if s.back > 0 && step <= s.back {
+		if passed := arrived - s.newest; s.newest != 0 && passed < setBackWindow && 2*s.progress < passed {
+			if s.until, s.wrap = arrived+setBackWindow, 0; step > 0 {
+				s.wrap = s.lapse
+			}
+		}
+		s.newest, s.progress = arrived, 0
+	}
+	s.back, s.lapse, s.previous = max(0, -step), arrived-s.previous-step, arrived
+}
+
 // accept merges the frame that arrived at the given time. It may carry some of the fields only: only they are new, and only their groups.
 func (l *line) accept(arrived int64) {
 	l.news.N++
@@ -126,13 +156,15 @@ func (l *line) accept(arrived int64) {
 			stamp = h
 		}
 		l.board.stalled.Store(0)
-		if l.backFrames++; step >= 0 {
-			l.backFrames = 0
+		wrap, isClock := int64(0), step != 0
+		if l.setBacks.add(step, arrived); arrived < l.setBacks.until {
+			wrap, isClock = l.setBacks.wrap, false
 		}
-		if step == 0 || l.backFrames > 1 { // sampled no later than the frame before, whenever it came
+		if !isClock { // sampled no later than the frame before, whenever it came
 			stamp = min(stamp, l.clockStamp)
 			l.board.stalled.Store(l.news.Stamp - stamp)
 		}
+		l.board.clockWrap.Store(wrap)
 		l.clockStamp = stamp
 	}
 	for i := range l.recvFields {
@@ -183,6 +215,7 @@ func (l *line) reopen(old *conn) *conn {
 		// the device may have restarted, or be another one: its sequence and clock begin anew
 		l.dec.Reset()
 		l.clock.reset()
+		l.setBacks = setBacks{}
 		l.board.stalled.Store(0)
 		l.previousFrame.HasTime = false
 		l.board.reconnects.Add(1)

@@ -50,6 +50,7 @@ type Stats struct {
 	ClockJumps     uint64  // the device's clock was not where it should be, and was mapped anew
 	ClockRates     uint64  // it went over to another rate
 	ClockStalled   int64   // ns  it has not gone on for so long though frames came; 0: it goes on
+	ClockWrap      int64   // ns  after which it begins anew though nobody said so, where that is why it has not gone on; 0: that is not why
 	Arrived        uint64  // frames and replies with a measurement
 	Age            int64   // ns  since the newest frame arrived; 0 before the first
 	Offset         int64   // ns  host minus device clock at the newest frame, the smallest delay included; 0: no device clock
@@ -115,6 +116,7 @@ type board struct {
 	jumps          atomic.Uint64
 	rates          atomic.Uint64
 	stalled        atomic.Int64 // ns  of the device's clock
+	clockWrap      atomic.Int64 // ns
 	arrived        atomic.Uint64
 	newestArrival  atomic.Int64 // ns  arrival of the newest frame
 	offset         atomic.Int64
@@ -206,7 +208,7 @@ func (b *board) read(s *Stats, now int64) {
 	s.CommandsRefused, s.CommandsUnanswered = b.denied.Load(), b.unanswered.Load()
 	s.Time, s.DeviceRestarts = now, b.deviceRestarts.Load()
 	s.Connected, s.Reconnects, s.OpenErrno, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.openErrno.Load(), b.jumps.Load()
-	s.ClockRates, s.ClockStalled, s.Arrived = b.rates.Load(), b.stalled.Load(), b.arrived.Load()
+	s.ClockRates, s.ClockStalled, s.ClockWrap, s.Arrived = b.rates.Load(), b.stalled.Load(), b.clockWrap.Load(), b.arrived.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()
 	s.Age = 0
 	if t := b.newestArrival.Load(); t != 0 {
