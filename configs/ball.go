@@ -86,7 +86,7 @@ type BallUncertainty struct {
 }
 
 // usualUncertainty is that of numbers of which the file does not say how well they are known.
-var usualUncertainty = BallUncertainty{Radius: 0.01, Mass: 0.01, Inertia: 0.01, Center: 0.01, Markers: 0.01, Gravity: 0.001}
+var usualUncertainty = BallUncertainty{Radius: 0.01, Mass: 0.01, Inertia: 0.03, Center: 0.01, Markers: 0.01, Gravity: 0.001}
 
 // BallSmooth is a local polynomial.
 type BallSmooth struct {

@@ -302,14 +302,14 @@ func (r *Result) findLacking(b *machine.Result) {
 			harm[p.Name] = math.Max(harm[p.Name], weakShare/share*math.Abs(p.Value))
 		}
 	}
-	r.findSuspects(b.Solution, b.Suspects, harm)
+	r.findSuspects(b.Solution, b.Suspects, harm, weakRelative)
 }
 
 // findSuspects looks for suspects in the residual. Intervals hold what they do.
-func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64) {
+func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64, least float64) {
 	r.tolerance = harm
 	found, possible := fit.Unmodelled(s, suspects, harm)
-	r.lacking(withoutUsualDrag(append(found, possible...)), weakRelative)
+	r.lacking(withoutUsualDrag(append(found, possible...)), least)
 }
 
 func instrumentsOf(b *machine.Result) *MachineInstruments {

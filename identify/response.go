@@ -77,7 +77,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	}
 	r.fill(sol, a, start)
 	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
-	r.findSuspects(sol, b.Suspects, r.harm(sol))
+	r.findSuspects(sol, b.Suspects, r.harm(sol), weakRelative)
 	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}}
 	r.wrongGains(sol, b)
 	last := Stage{Method: "lm", Converged: sol.Converged, Reason: sol.Reason, Objective: sol.Objective, Cost: sol.Cost, RMS: r.Fit.RMS,

@@ -50,7 +50,7 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 		}
 		r.Stages = append(r.Stages, s)
 	}
-	r.findSuspects(b.MovedSolution, b.Suspects, r.harm(b.Solution))
+	r.findSuspects(b.MovedSolution, b.Suspects, r.harm(b.Solution), systematic) // as of any free motion
 	for i := range r.Parameters {
 		r.Parameters[i].givenErr = b.Spread[r.Parameters[i].Name]
 	}

@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -85,8 +86,11 @@ func slips(t testing.TB, kind int, seed uint64) *Result {
 	rec := b.recorded(4, 1e-4, seed)
 	spec.Markers = rollingMarkers
 	found, err := ball.Fit(t.Context(), spec, rec, nil)
-	if err != nil { // it does not even come as far as it turns
+	if errors.Is(err, ball.ErrNoRolling) { // it does not even come as far as it turns
 		return &Result{Verdict: Rejected}
+	}
+	if err != nil {
+		t.Fatalf("%s, seed %d: %v", slipKinds[kind].name, seed, err)
 	}
 	r, err := Rolling(found, record.Info{Samples: len(rec.Times), Duration: 4, Interval: 0.005}, nil)
 	if err != nil {
@@ -343,5 +347,24 @@ func TestRollingNamesWhatIsMissing(t *testing.T) {
 	r, _, _, _ := c.look(t, 2.5, 1)
 	if len(r.Unmodelled) == 0 || !strings.Contains(r.Unmodelled[0].Kind, "rolling friction") {
 		t.Errorf("found %+v", r.Unmodelled)
+	}
+}
+
+// A dry friction that a recording does not show, beside the noise of its markers, and viscous friction look alike: the interval of that
+// holds both. Where the noise would show it, the interval is that of chance.
+func TestRollingHoldsDryFriction(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ part, noise float64 }{{0.04, 1e-3}, {0.02, 6e-4}, {0, 1e-4}} { // beside mu_roll at 2.5 rad/s; m
+		b := paperBall()
+		b.w.Z, b.roll[2] = 3, c.part*2.5e-4*2.5
+		r, _ := fitRolling(t, ball.Spec{FreeParams: []string{"mu_roll", "mu_spin", "height"}, Body: b.given()}, b.recorded(1.5, c.noise, 1))
+		p, _ := r.Param("mu_roll")
+		chance := r.random(p)
+		if truth := truthOf(&b)["mu_roll"]; p.CI == nil || truth < p.CI[0] || truth > p.CI[1] || r.Verdict != Identified {
+			t.Errorf("dry friction of %g: %s, mu_roll %g in %v, put in %g", c.part, r.Verdict, p.Value, p.CI, truth)
+		}
+		if (c.part == 0) != (p.CI[1]-p.CI[0] < 1.01*(chance[1]-chance[0])) {
+			t.Errorf("dry friction of %g: %v beside %v by chance", c.part, p.CI, chance)
+		}
 	}
 }

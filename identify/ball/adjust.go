@@ -113,8 +113,8 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 		along[i] = floats.Dot(x[i], sol.Residual)
 	}
 	sigma := min(overNoise(sol, 1), s.poses.sigma)
-	move, cov := priorSolve(gram, along, before, p, sigma)
-	_, own := priorSolve(gram.SliceSym(0, p), along[:p], before[:p], p, sigma)
+	move, cov := priorSolve(gram, along, before, priorInformation(a.numbers), sigma)
+	_, own := priorSolve(gram.SliceSym(0, p), along[:p], before[:p], nil, sigma)
 	if cov == nil || own == nil {
 		return false
 	}
@@ -156,10 +156,37 @@ func (a *adjustment) assumption(sol *fit.Solution, k int, shift float64, move fu
 	return out
 }
 
-// priorSolve solves gram·θ = along for moves θ with residuals of size sigma, all but the first free with θ + before = 0 ± 1 known
-// before. It gives θ and its covariance; nil where they are not told.
-func priorSolve(gram mat.Symmetric, along, before []float64, free int, sigma float64) (theta []float64, cov *mat.SymDense) {
+// priorInformation is the inverse of the covariance of numbers before the recording, in their uncertainties. Moments of inertia share half
+// of their variance: all follow from one mass, one radius and one model of the body. The recording tells their ratios well and their size
+// hardly, and an error of all would be √3 times smaller than that of each if they had nothing in common.
+func priorInformation(numbers []fixed) (rows [][]float64) {
+	moments := 0.0
+	for k := range numbers {
+		if IsMoment(numbers[k].name) {
+			moments++
+		}
+	}
+	for i := range numbers {
+		row := make([]float64, len(numbers))
+		row[i] = 1
+		if IsMoment(numbers[i].name) { // ½·(I + 1·1ᵀ), inverted
+			row[i] = 2
+			for j := range numbers {
+				if IsMoment(numbers[j].name) {
+					row[j] -= 2 / (1 + moments)
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// priorSolve solves gram·θ = along for moves θ with residuals of size sigma; of the last of them it was known before that θ + before = 0,
+// with this information. It gives θ and its covariance; nil where they are not told.
+func priorSolve(gram mat.Symmetric, along, before []float64, information [][]float64, sigma float64) (theta []float64, cov *mat.SymDense) {
 	m := len(along)
+	free := m - len(information)
 	size, g, b := make([]float64, m), mat.NewSymDense(m, nil), mat.NewVecDense(m, nil)
 	for i := range m {
 		if size[i] = math.Sqrt(gram.At(i, i)); size[i] == 0 {
@@ -169,9 +196,15 @@ func priorSolve(gram mat.Symmetric, along, before []float64, free int, sigma flo
 			g.SetSym(i, j, gram.At(i, j)/(size[i]*size[j]))
 		}
 		b.SetVec(i, along[i]/size[i])
-		if i >= free {
-			g.SetSym(i, i, g.At(i, i)+sigma*sigma/(size[i]*size[i]))
-			b.SetVec(i, b.AtVec(i)-sigma*sigma*before[i]/size[i])
+		if i < free {
+			continue
+		}
+		for j, v := range information[i-free] {
+			v *= sigma * sigma / size[i]
+			b.SetVec(i, b.AtVec(i)-v*before[free+j])
+			if free+j <= i {
+				g.SetSym(i, free+j, g.At(i, free+j)+v/size[free+j])
+			}
 		}
 	}
 	var chol mat.Cholesky

@@ -311,6 +311,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		return err
 	}
 	r.Slip.judgeFrames(s, sol, p.sigma)
+	r.Slip.judgeEnds(s, sol, p.sigma)
 	r.Body, r.start, r.startTime, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
 	return r.assess(sol, len(free))

@@ -75,7 +75,9 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 		f := fixed{parameter: p, advice: "Search it too: add " + p.name + " to free, or mend it in the file."}
 		switch {
 		case IsFriction(p.name):
-			f.kind, f.description, f.advice = p.doc, p.doc+" that the model does not have", fmt.Sprintf("Add %s to free.", p.name)
+			// of a moment and of an arm, which the normal force makes alike, one is enough
+			f.kind, f.description = strings.TrimSuffix(p.doc, " over normal force"), p.doc+" that the model does not have"
+			f.advice = fmt.Sprintf("Add %s to free.", p.name)
 		case p.name[0] == 'I':
 			f.kind, f.description, f.advice = "inertia", "what another inertia makes", "Mend the inertia, or add Ixx, Iyy, Izz to free."
 			f.uncertainty = u.Inertia * inertia
@@ -141,11 +143,12 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 			continue
 		}
 		col := sol.Weigh(columns[i])
-		k, known := at[f.kind]
+		k, known := at[f.description]
 		if !known {
 			k = len(r.Suspects)
-			at[f.kind] = k
-			r.Suspects = append(r.Suspects, fit.Suspect{Kind: f.kind, What: f.description, Advice: f.advice})
+			at[f.description] = k
+			r.Suspects = append(r.Suspects, fit.Suspect{Kind: f.kind, What: f.description, Advice: f.advice,
+				Expected: f.name == "roll_moment" || f.name == "spin_moment"}) // no ball rolls on for ever
 		}
 		r.Suspects[k].Columns = append(r.Suspects[k].Columns, func(row int) float64 { return col[row] })
 	}

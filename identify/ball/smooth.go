@@ -2,6 +2,7 @@ package ball
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -86,6 +87,9 @@ func split(f *ball.Frame, w r3.Vec) (spin float64, roll r3.Vec) {
 	return spin, r3.Sub(w, r3.Scale(spin, f.C))
 }
 
+// ErrNoRolling is that of a motion in which the way of the centre is not near that of a ball that turns as this one does.
+var ErrNoRolling = errors.New("this is not the motion of a ball that rolls")
+
 // checkRadius holds the way of the centre against the turn: v = R·ω×γ, whatever the friction. Slip changes the ratio by less than half.
 func checkRadius(ms []motion, radius float64) error {
 	var vw, ww, vv float64
@@ -100,14 +104,14 @@ func checkRadius(ms []motion, radius float64) error {
 	path, turn := math.Sqrt(vv/float64(len(ms))), math.Sqrt(ww/float64(len(ms)))
 	switch got := vw / ww; {
 	case got < -radius/2:
-		return fmt.Errorf("the centre moves against its turn, %.3g m/s at %.3g rad/s: axes of the cameras or of the body are left-handed, or z "+
-			"points down", path, turn)
+		return fmt.Errorf("%w: the centre moves against its turn, %.3g m/s at %.3g rad/s: axes of the cameras or of the body are "+
+			"left-handed, or z points down", ErrNoRolling, path, turn)
 	case (got > 2*radius || got < radius/2) && path > radius*turn/10:
-		return fmt.Errorf("the centre moves %.3g m for each radian that the ball turns, its radius is %.3g m: units differ (lengths are "+
-			"metres), or it slides", got, radius)
+		return fmt.Errorf("%w: the centre moves %.3g m for each radian that the ball turns, its radius is %.3g m: units differ "+
+			"(lengths are metres), or it slides", ErrNoRolling, got, radius)
 	case path <= radius*turn/10:
-		return fmt.Errorf("the ball turns with %.3g rad/s and its centre moves with %.3g m/s only, not the %.3g m/s of its radius, %.3g m: "+
-			"units differ (lengths are metres), or it spins on the spot", turn, path, radius*turn, radius)
+		return fmt.Errorf("%w: it turns with %.3g rad/s and its centre moves with %.3g m/s only, not the %.3g m/s of its radius, "+
+			"%.3g m: units differ (lengths are metres), or it spins on the spot", ErrNoRolling, turn, path, radius*turn, radius)
 	}
 	return nil
 }

@@ -5,7 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/spatial/r3"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/plant/ball"
 	"hilrig/identify/fit"
@@ -24,6 +27,9 @@ type Slip struct {
 	Time     float64 `json:"frames_at"`        // s    when
 	Lifts    bool    `json:"lifts,omitempty"`  // N would be below zero
 	Slips    bool    `json:"slips"`
+
+	endChance float64 // that noise makes the first or the last frames as far off those beside them
+	endTime   float64 // s  of the end where it is smallest
 }
 
 const (
@@ -93,6 +99,108 @@ func (s *Slip) judgeFrames(motion *shooting, sol *fit.Solution, noise float64) {
 			s.Frames, s.Time = slices.Min(last[:]), motion.rec.Times[f]
 		}
 	}
+}
+
+// Frames at the ends of a recording.
+const (
+	endFrames  = 3    // at most, that may be off: of more lastingFit tells
+	besideEnd  = 9    // that a line is laid through, to them
+	strangeEnd = 1e-3 // probability below which an end is not of the motion: the ball is let go there, or caught
+)
+
+// judgeEnds looks for a slip that is over after some frames, or begins so many before the end. What a parameter or a force does to the
+// residual changes little over a dozen frames; a slip moves and turns the ball in the plane, beside the line through besideEnd of them.
+func (s *Slip) judgeEnds(motion *shooting, sol *fit.Solution, noise float64) {
+	s.endChance = 1
+	n := len(motion.rec.Times)
+	for _, last := range []bool{false, true} {
+		frame := func(i int) int {
+			if last {
+				return n - 1 - i
+			}
+			return i
+		}
+		modes := motion.slipModes(frame, sol.Residual)
+		for frames := 1; frames <= endFrames && modes != nil; frames++ {
+			sum := 0.0
+			for _, e := range modes {
+				sum += aboutLine(e[:frames+besideEnd]) - aboutLine(e[frames:frames+besideEnd])
+			}
+			chance := 2 * endFrames * distuv.ChiSquared{K: float64(frames * len(modes))}.Survival(sum/(noise*noise))
+			if chance < s.endChance {
+				s.endChance, s.endTime = chance, motion.rec.Times[frame(0)]
+			}
+		}
+	}
+}
+
+// slipModes are, over the frames of an end, what the residual of the markers has of the four motions of a slip: along and about x and y of
+// the plane. They are orthonormal, so that each has the noise of a coordinate. nil: too few markers are seen there.
+func (s *shooting) slipModes(frame func(i int) int, residual []float64) (modes [][]float64) {
+	const frames = endFrames + besideEnd
+	if len(s.rowPlaces) < frames || !s.poses.hasPose(frame(0)) {
+		return nil
+	}
+	var markers []int // in view in all of them
+	for j := range s.count {
+		hidden := false
+		for i := range frames {
+			hidden = hidden || s.rowPlaces[frame(i)][j] < 0
+		}
+		if !hidden {
+			markers = append(markers, j)
+		}
+	}
+	if len(markers) < 2 {
+		return nil
+	}
+	var basis [][]float64 // by mode, the coordinates of the markers one after the other
+	for _, way := range [4]struct {
+		axis r3.Vec
+		turn bool
+	}{{r3.Vec{X: 1}, false}, {r3.Vec{Y: 1}, false}, {r3.Vec{X: 1}, true}, {r3.Vec{Y: 1}, true}} {
+		var c []float64
+		for _, j := range markers {
+			v := way.axis
+			if way.turn {
+				v = r3.Cross(v, r3.Sub(s.rec.Points[frame(0)][j], s.poses.center[frame(0)]))
+			}
+			c = append(c, v.X, v.Y, v.Z)
+		}
+		for _, b := range basis {
+			floats.AddScaled(c, -floats.Dot(b, c), b)
+		}
+		if size := floats.Norm(c, 2); size > 0 {
+			floats.Scale(1/size, c)
+		}
+		basis = append(basis, c)
+	}
+	for _, b := range basis {
+		e := make([]float64, frames)
+		for i := range e {
+			for k, j := range markers {
+				row := s.rowPlaces[frame(i)][j]
+				e[i] += b[3*k]*residual[row] + b[3*k+1]*residual[row+s.count[j]] + b[3*k+2]*residual[row+2*s.count[j]]
+			}
+		}
+		modes = append(modes, e)
+	}
+	return modes
+}
+
+// aboutLine is the sum of squares about the line of least squares.
+func aboutLine(e []float64) float64 {
+	x := make([]float64, len(e))
+	for i := range x {
+		x[i] = float64(i)
+	}
+	alpha, beta := stat.LinearRegression(x, e, nil, false)
+	sum := 0.0
+	for i, v := range e {
+		v -= alpha + beta*x[i]
+		sum += v * v
+	}
+	return sum
 }
 
 // overNoise is the root mean square of what a solution leaves over, with its degrees of freedom, over the noise.
@@ -173,13 +281,16 @@ func (r *Result) judge(c Spec) {
 		against(fit.Slip, "the contact slips: its velocity stays above %.1f times its noise in frames that follow each other, up to %.3g m/s "+
 			"at %.3f s; friction of rolling cannot be told from such a motion", s.Lasting, s.TopSpeed, s.TopTime)
 	}
-	s.Slips = s.Lasting > lasting || s.Residual > residual || s.Frames > lastingFit
+	s.Slips = s.Lasting > lasting || s.Residual > residual || s.Frames > lastingFit || s.endChance < strangeEnd
 	if s.Residual > residual {
 		against(fit.AboveNoise, "rolling does not explain the recording: the fit leaves %.2g m, %.1f times the noise of the markers, %.2g m: "+
 			"it slips, or a dimension of the ball is wrong", s.Residual*r.Noise, s.Residual, r.Noise)
 	} else if s.Frames > lastingFit {
 		against(fit.AboveNoise, "rolling does not explain the recording about %.3f s: in frames that follow each other the fit leaves "+
 			"%.1f times the noise of the markers: it slips there, or is touched", s.Time, s.Frames)
+	} else if s.endChance < strangeEnd {
+		against(fit.Slip, "rolling does not explain the frames about %.3f s: they are not where those beside them say (p = %.2g): the ball "+
+			"slips there, or is let go or caught. Leave this end out, with span", s.endTime, s.endChance)
 	} else if x := r.conflict; x.number != "" && x.chance < conflictP {
 		r.Reasons = append(r.Reasons, fit.Reason{Code: fit.PriorContradicted, Level: fit.Weaken, Params: x.params, Text: fmt.Sprintf("recording "+
 			"and file contradict each other: the recording moves %s by %.1f of its uncertainty, more than is expected of it (p = %.2g). Search "+

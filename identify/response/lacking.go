@@ -9,16 +9,25 @@ import (
 	"hilrig/identify/fit"
 )
 
+const checkColumn = "Check this column."
+
+// course is the time of sample k of n, from −1 to 1: a zero that drifts.
+func course(k, n int) float64 { return 2*float64(k)/float64(max(1, n-1)) - 1 }
+
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
-// gains and zeros of inputs and outputs, outputs that are late. Each is what a little of it does to the simulated outputs.
+// gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. Each is what a little of it does to the simulated
+// outputs.
 func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
 		return nil, nil
 	}
-	add := func(kind, what, advice string, c []float64) {
-		list = append(list, fit.Suspect{Kind: kind, What: what, Advice: advice,
-			Columns: []func(int) float64{func(k int) float64 { return c[k] }}})
+	add := func(kind, what, advice string, columns ...[]float64) {
+		sp := fit.Suspect{Kind: kind, What: what, Advice: advice}
+		for _, c := range columns {
+			sp.Columns = append(sp.Columns, func(k int) float64 { return c[k] })
+		}
+		list = append(list, sp)
 	}
 	// what a machine or recordings that differ by d make of the outputs; nil: it cannot be simulated
 	differing := func(q problem, d float64) []float64 {
@@ -53,11 +62,7 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 		if size == 0 {
 			continue
 		}
-		for _, s := range []struct {
-			kind, description string
-			change            func(u float64) float64
-		}{{"gain", "another gain", func(u float64) float64 { return u * (1 + difference) }},
-			{"zero", "another zero", func(u float64) float64 { return u + difference*size }}} {
+		changed := func(change func(u, course float64) float64) []float64 {
 			q := *p
 			q.recs = slices.Clone(p.recs)
 			for r := range q.recs {
@@ -65,31 +70,35 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 				rec.Inputs = slices.Clone(rec.Inputs)
 				rec.Inputs[i] = make([]float64, len(p.recs[r].Inputs[i]))
 				for k, u := range p.recs[r].Inputs[i] {
-					rec.Inputs[i][k] = s.change(u)
+					rec.Inputs[i][k] = change(u, course(k, rec.Len()))
 				}
 			}
-			if c := differing(q, difference); c != nil {
-				if s.kind == "gain" {
-					gains = append(gains, Gain{name, c})
-				}
-				add(s.kind+" of an input", fmt.Sprintf("what %s of %s makes", s.description, name), "Check this column.", c)
-			}
+			return differing(q, difference)
 		}
+		gain := changed(func(u, _ float64) float64 { return u * (1 + difference) })
+		zero := changed(func(u, _ float64) float64 { return u + difference*size })
+		drift := changed(func(u, course float64) float64 { return u + difference*size*course })
+		if gain == nil || zero == nil || drift == nil {
+			continue
+		}
+		gains = append(gains, Gain{name, gain})
+		add("gain of an input", "what another gain of "+name+" makes", checkColumn, gain)
+		add("zero of an input", "what another zero of "+name+" makes, or one that drifts", checkColumn, zero, drift)
 	}
 	for j, o := range p.spec.Outputs {
-		gain, zero, late := make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows)
+		gain, zero, drift, late := make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows)
 		for r := range p.recs {
 			from := p.firstRow[r][j]
 			to := from + p.recs[r].Len()
 			copy(gain[from:to], base[from:to])
 			copy(late[from:to], filter.Derivative(base[from:to], p.recs[r].Dt))
 			for k := from; k < to; k++ {
-				zero[k] = 1
+				zero[k], drift[k] = 1, course(k-from, to-from)
 			}
 		}
 		gains = append(gains, Gain{o.Name, gain})
-		add("gain of an output", "what another gain of "+o.Name+" makes", "Check this column.", gain)
-		add("zero of an output", "what another zero of "+o.Name+" makes", "Check this column.", zero)
+		add("gain of an output", "what another gain of "+o.Name+" makes", checkColumn, gain)
+		add("zero of an output", "what another zero of "+o.Name+" makes, or one that drifts", checkColumn, zero, drift)
 		add("late output", "what "+o.Name+" makes that is late, or early", "Give delay of this column.", late)
 	}
 	return list, gains
