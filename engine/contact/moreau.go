@@ -55,6 +55,8 @@ type Moreau struct {
 	lift         float64 // m, the gap up to which one that lasts is closed as well, see turning
 	dof          int
 	qm, ufree    []float64
+	qLook        []float64 // qm of the step before
+	tLook        float64   // s, its time
 	qnew         []float64
 	unew         []float64
 	lag          []float64 // s, see sinceImpact; 0: no impact
@@ -66,6 +68,7 @@ type Moreau struct {
 	lastBlow     int64     // number of the last step in which a contact approached faster than forces explain
 	maxLag       float64   // s, the most of lag in the step before: bodies moved as much further without a look for contacts
 	maxApproach  float64   // m/s, the fastest approach of a closed contact, which fades at half the rate at which depth is taken back
+	maxForced    float64   // m/s, the largest change of the approach of a closed contact by forces in a step, which fades in the same way
 	vf           []float64 // ġ(u_free), N and T of each closed contact
 	vk           []float64 // ġ_N(u)
 	turn         []float64 // m/s, see turning
@@ -113,7 +116,7 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	}
 	m := &Moreau{
 		Set: set, maxClosedGap: touchGap, sys: sys, dyn: dynamicsOf(sys), opt: opt, dof: f,
-		qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), coordMoved: make([]bool, f),
+		qm: v(f), qLook: v(f), qnew: v(f), ufree: v(f), unew: v(f), coordMoved: make([]bool, f),
 	}
 	m.swp, _ = sys.(Sweeper)
 	if opt.Positions {
@@ -155,6 +158,7 @@ func (m *Moreau) room(n int) {
 // Reset forgets contact states and counters.
 func (m *Moreau) Reset() {
 	m.MoreauCounts, m.Overrun, m.maxLag, m.maxApproach, m.lift, m.lastBlow = MoreauCounts{}, Overrun{}, 0, 0, 0, 0
+	m.maxForced = 0
 	m.Set.Clear()
 	m.Set.Dropped = 0
 	m.clearResults()
@@ -195,6 +199,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	if m.opt.EndOfStep {
 		ahead, tc, reach = (1-theta)*h, t+h, m.opt.Reach
 	}
+	m.qm, m.qLook = m.qLook, m.qm
 	qm := m.qm
 	for j, v := range u {
 		qm[j] = q[j] + ahead*v
@@ -204,9 +209,14 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	left := m.Set.Dropped - dropped + m.close(u)
 	if m.swp != nil {
 		far := m.deepest(t)
-		if a, b, share := m.swp.Overrun(h + m.maxLag); share > max(1, far.Share) {
+		if m.Steps == 1 {
+			copy(m.qLook, q)
+			m.tLook = t
+		}
+		if a, b, share := m.swp.Missed(h+m.maxLag, m.tLook, m.qLook); share > far.Share {
 			far = Overrun{a, b, t, share}
 		}
+		m.tLook = tc
 		if far.Share > 1 {
 			m.Overruns++
 		}
@@ -288,6 +298,7 @@ func (m *Moreau) close(u []float64) (left int) {
 	blows := 0
 	m.struck = false
 	m.maxApproach *= 1 - 0.5*m.opt.Beta
+	m.maxForced *= 1 - 0.5*m.opt.Beta
 	m.ClosedPlaces, m.Impulse, m.State = m.ClosedPlaces[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
 	lift := 0.0
 	for c := range s.N {
@@ -331,7 +342,7 @@ func (m *Moreau) close(u []float64) (left int) {
 				continue
 			}
 		}
-		m.maxApproach = max(m.maxApproach, -nk)
+		m.maxApproach, m.maxForced = max(m.maxApproach, -nk), max(m.maxForced, math.Abs(nf-nk))
 
 		law := &s.Law[c]
 		at, known := m.mem.place(s.ID[c])
@@ -424,8 +435,8 @@ func (m *Moreau) turning(c int, u []float64) float64 {
 }
 
 // deepest is the deepest of the closed contacts at t, against three times what the fastest approach of late closes in a step: an impact
-// is found at half of that or less. Deeper are bodies that were struck again from behind before a step could part them: those impacts
-// have no order in time.
+// is found at half of that or less, and a body that hops at rest closes no faster than forces make it while depth is taken back. Deeper are
+// bodies that were struck again from behind before a step could part them: those impacts have no order in time.
 func (m *Moreau) deepest(t float64) (o Overrun) {
 	at, deep := int32(-1), 0.0
 	for _, c := range m.ClosedPlaces {
@@ -433,7 +444,8 @@ func (m *Moreau) deepest(t float64) (o Overrun) {
 			at, deep = c, g
 		}
 	}
-	if share := deep / (3*m.opt.Step*max(m.maxApproach, m.opt.VTh) + 1e-8); share > 1 {
+	fast := max(m.maxApproach, m.opt.VTh, m.maxForced/max(m.opt.Beta, 0.1))
+	if share := deep / (3*m.opt.Step*fast + 1e-8); share > 1 {
 		o.T, o.Share = t, share
 		o.A, o.B = Pair(m.sys, m.Set.ID[at])
 	}
