@@ -136,6 +136,7 @@ func (m *Moreau) room(n int) {
 	m.vk, m.mu, m.lag, m.turn = resized(m.vk, n), resized(m.mu, n), resized(m.lag, n), resized(m.turn, n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
 	m.fric = lcp.NewFrictional(n)
+	makeRoom(m.dyn, n)
 	if m.opt.Impact == Poisson || m.opt.Positions {
 		m.two = newPoisson(m.opt.Impact, n)
 	}
