@@ -56,6 +56,16 @@ type ModelSpec struct {
 	Build func() (Model, error)
 }
 
+// ModelStatusTexts say what a model of a machine does, by the number in its channel of RoleStatus, where that is not as it should be.
+var ModelStatusTexts = [...]string{
+	2: "lost: its loops cannot be closed where the axes are; its numbers stay as they were",
+	3: "the equations of its step were not met; its numbers are the best so far",
+	4: "a motion of an axis is no finite number; its numbers stay as they were",
+	6: "its tip has left the beam; it waits until the drive is switched on",
+	7: "lost in a singular position of its loops, from which more than one motion is possible; its numbers stay as they were until a " +
+		"drive is switched on",
+}
+
 // Limits of the list.
 const (
 	MaxModels     = 8

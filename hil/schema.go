@@ -64,7 +64,7 @@ const (
 	RoleCurrent                         // A
 	RoleVoltage                         // V
 	RoleTemperature                     // degC or K
-	RoleStatus                          // status word of a device: 0 is healthy
+	RoleStatus                          // status word of a device or a model: 0 is healthy
 	RoleAge                             // s  of the newest sample of a device
 	RoleError                           // tracking error
 	RoleCommand                         // drives the axis; modelled: the effort that the controller asks for

@@ -18,6 +18,8 @@ const (
 	eventWork    = 1e5   // integrator steps, and squares of held contacts in them: up to about ten seconds
 	ownShare     = 0.005 // of the way or the speed of a coordinate that counts as the same
 	groupShare   = 0.002 // beside it, of the largest of all coordinates of its unit
+	sameWay      = 1e-9  // rad, m: beside it, where nothing of the unit moves but by rounding
+	sameSpeed    = 1e-6  // rad/s, m/s: the same of speeds
 	muchWider    = 3     // times these, and
 	crowdedWider = 2     // where blows are crowded, and
 	lateSteps    = 20    // what the fastest goes in so many steps, are differences that no error of the step explains
@@ -142,8 +144,8 @@ func (s *contactRun) comparison(wider, late float64) comparison {
 	}
 	for i, c := range s.coords {
 		g := group[c.Unit]
-		way[i] = wider*(ownShare*way[i]+groupShare*g[0]) + late*s.cfg.Engine.Step*g[1]
-		speed[i] = 2 * wider * (ownShare*speed[i] + groupShare*g[1])
+		way[i] = wider*(ownShare*way[i]+groupShare*g[0]) + late*s.cfg.Engine.Step*g[1] + sameWay
+		speed[i] = 2*wider*(ownShare*speed[i]+groupShare*g[1]) + sameSpeed
 	}
 	return comparison{s: s, positionTolerance: way, speedTolerance: speed}
 }

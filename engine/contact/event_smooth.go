@@ -49,6 +49,7 @@ func (s *smooth) room(n int) {
 		append(make([]int32, 0, n), s.selected...)
 	s.x, s.g, s.b, s.lam, s.root, s.sol = v(w*s.f), v(w*w), v(w), v(w), v(w), v(w)
 	s.eq, s.unk = newPivoted(w), make([]int, 0, w)
+	makeRoom(s.lin, n)
 }
 
 // findContacts fills set at (t, q, u).

@@ -52,9 +52,12 @@ type Moreau struct {
 	positionSolver *positions // nil: penetration is taken back in the rows of velocity
 
 	maxClosedGap float64 // m, the gap up to which a contact is closed
+	closedReach  float64 // m, the next number, below which contacts are listed
 	lift         float64 // m, the gap up to which one that lasts is closed as well, see turning
 	dof          int
 	qm, ufree    []float64
+	qLook        []float64 // qm of the step before
+	tLook        float64   // s, its time
 	qnew         []float64
 	unew         []float64
 	lag          []float64 // s, see sinceImpact; 0: no impact
@@ -66,9 +69,11 @@ type Moreau struct {
 	lastBlow     int64     // number of the last step in which a contact approached faster than forces explain
 	maxLag       float64   // s, the most of lag in the step before: bodies moved as much further without a look for contacts
 	maxApproach  float64   // m/s, the fastest approach of a closed contact, which fades at half the rate at which depth is taken back
+	maxForced    float64   // m/s, the largest change of the approach of a closed contact by forces in a step, which fades in the same way
 	vf           []float64 // ġ(u_free), N and T of each closed contact
 	vk           []float64 // ġ_N(u)
 	turn         []float64 // m/s, see turning
+	blow         []bool    // it approaches faster than forces explain
 	c            []float64 // what restitution and β·g_N/h add to it
 	d, x         []float64
 	mu           []float64
@@ -113,12 +118,13 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	}
 	m := &Moreau{
 		Set: set, maxClosedGap: touchGap, sys: sys, dyn: dynamicsOf(sys), opt: opt, dof: f,
-		qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), coordMoved: make([]bool, f),
+		qm: v(f), qLook: v(f), qnew: v(f), ufree: v(f), unew: v(f), coordMoved: make([]bool, f),
 	}
 	m.swp, _ = sys.(Sweeper)
 	if opt.Positions {
 		m.maxClosedGap = touchScene
 	}
+	m.closedReach = math.Nextafter(m.maxClosedGap, 1)
 	m.room(cmp.Or(opt.MaxContacts, firstRoom))
 	m.Reset()
 	return m, nil
@@ -131,8 +137,10 @@ func (m *Moreau) room(n int) {
 		make([]int32, 0, n)
 	m.Impulse, m.vf, m.c = resized(m.Impulse, 2*n), resized(m.vf, 2*n), resized(m.c, 2*n)
 	m.vk, m.mu, m.lag, m.turn = resized(m.vk, n), resized(m.mu, n), resized(m.lag, n), resized(m.turn, n)
+	m.blow = resized(m.blow, n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
 	m.fric = lcp.NewFrictional(n)
+	makeRoom(m.dyn, n)
 	if m.opt.Impact == Poisson || m.opt.Positions {
 		m.two = newPoisson(m.opt.Impact, n)
 	}
@@ -154,7 +162,7 @@ func (m *Moreau) room(n int) {
 
 // Reset forgets contact states and counters.
 func (m *Moreau) Reset() {
-	m.MoreauCounts, m.Overrun, m.maxLag, m.maxApproach, m.lift, m.lastBlow = MoreauCounts{}, Overrun{}, 0, 0, 0, 0
+	m.MoreauCounts, m.Overrun, m.maxLag, m.maxApproach, m.maxForced, m.lift, m.lastBlow = MoreauCounts{}, Overrun{}, 0, 0, 0, 0, 0
 	m.Set.Clear()
 	m.Set.Dropped = 0
 	m.clearResults()
@@ -191,9 +199,12 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		return m.refuse()
 	}
 	// contacts, their states and right-hand sides
-	ahead, tc, reach := 0.5*h, t+0.5*h, math.Nextafter(m.maxClosedGap, 1)+m.lift
+	ahead, tc, reach := 0.5*h, t+0.5*h, m.closedReach+m.lift
 	if m.opt.EndOfStep {
 		ahead, tc, reach = (1-theta)*h, t+h, m.opt.Reach
+	}
+	if m.swp != nil {
+		m.qm, m.qLook = m.qLook, m.qm
 	}
 	qm := m.qm
 	for j, v := range u {
@@ -204,9 +215,14 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	left := m.Set.Dropped - dropped + m.close(u)
 	if m.swp != nil {
 		far := m.deepest(t)
-		if a, b, share := m.swp.Overrun(h + m.maxLag); share > max(1, far.Share) {
+		if m.Steps == 1 {
+			copy(m.qLook, q)
+			m.tLook = t
+		}
+		if a, b, share := m.swp.Missed(h+m.maxLag, m.tLook, m.qLook); share > far.Share {
 			far = Overrun{a, b, t, share}
 		}
+		m.tLook = tc
 		if far.Share > 1 {
 			m.Overruns++
 		}
@@ -255,12 +271,12 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 
 	// what the next step starts from
 	for k, c := range m.ClosedPlaces {
-		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k], hit: m.struck,
-			blow: m.vk[k] < -m.opt.VTh-2*math.Abs(m.vf[2*k]-m.vk[k])}
+		e := &m.mem.slot[m.memPlaces[k]]
+		e.stamp, e.h, e.pn, e.pt, e.id = m.Steps, h, m.Impulse[2*k], m.Impulse[2*k+1], m.Set.ID[c]
+		e.state, e.hit, e.blow = m.State[k], m.struck, m.blow[k]
 		if m.positionSolver != nil {
 			e.positionState, e.lambda = m.positionSolver.state[k], m.positionSolver.p[2*k]
 		}
-		m.mem.slot[m.memPlaces[k]] = e
 	}
 	m.count(&res, left, gain, scale)
 	return res
@@ -287,7 +303,7 @@ func (m *Moreau) close(u []float64) (left int) {
 	blowBefore := m.lastBlow == m.Steps-1
 	blows := 0
 	m.struck = false
-	m.maxApproach *= 1 - 0.5*m.opt.Beta
+	approach, forced := m.maxApproach*(1-0.5*m.opt.Beta), m.maxForced*(1-0.5*m.opt.Beta)
 	m.ClosedPlaces, m.Impulse, m.State = m.ClosedPlaces[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
 	lift := 0.0
 	for c := range s.N {
@@ -331,13 +347,19 @@ func (m *Moreau) close(u []float64) (left int) {
 				continue
 			}
 		}
-		m.maxApproach = max(m.maxApproach, -nk)
+		pull := math.Abs(nf - nk) // of the forces of a step
+		if -nk > approach {
+			approach = -nk
+		}
+		if pull > forced {
+			forced = pull
+		}
 
 		law := &s.Law[c]
 		at, known := m.mem.place(s.ID[c])
 		old := &m.mem.slot[at]
 		was := known && old.stamp == m.Steps-1 && old.pn > 0
-		approaches := -nk > m.opt.VTh+2*math.Abs(nf-nk) // faster than the forces of the steps without it make it
+		approaches := -nk > m.opt.VTh+2*pull // faster than the forces of the steps without it make it
 		if approaches {
 			blows++
 		}
@@ -349,13 +371,14 @@ func (m *Moreau) close(u []float64) (left int) {
 				m.Unsupported++
 			}
 		}
-		cn, ct := 0.0, 0.0
+		cn, ct, blow := 0.0, 0.0, approaches
 		switch {
 		case atEnd:
 			cn = end - nf
 		case turn > 0:
 			if was {
 				nk -= turn // at the beginning of the step
+				blow = -nk > m.opt.VTh+2*math.Abs(nf-nk)
 			}
 			cn = turn + m.opt.Beta*max(gap-0.25*h*turn, 0)/h
 		case gap < 0:
@@ -380,7 +403,7 @@ func (m *Moreau) close(u []float64) (left int) {
 		m.vk[i], m.mu[i], m.memPlaces[i] = nk, law.Mu, at
 		m.vf[2*i], m.vf[2*i+1] = nf, tf
 		m.c[2*i], m.c[2*i+1] = cn, ct
-		m.lag[i], m.turn[i] = 0, bend
+		m.lag[i], m.turn[i], m.blow[i] = 0, bend, blow
 		if m.opt.Positions && (nk < -m.opt.VTh || nk < 0 && !was) {
 			hit := 0.5*h + min(gap/-nk, 0) // gap may be a rounding error
 			if was {
@@ -392,7 +415,7 @@ func (m *Moreau) close(u []float64) (left int) {
 		m.State[i], m.Impulse[2*i], m.Impulse[2*i+1] = old.expect(known, was, h, nf+cn, tf+ct)
 	}
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
-	m.lift = lift
+	m.lift, m.maxApproach, m.maxForced = lift, approach, forced
 	if blows > 0 {
 		m.Blows++
 		if blows > 1 || m.lastBlow > 0 && m.Steps-m.lastBlow <= crowded {
@@ -424,8 +447,8 @@ func (m *Moreau) turning(c int, u []float64) float64 {
 }
 
 // deepest is the deepest of the closed contacts at t, against three times what the fastest approach of late closes in a step: an impact
-// is found at half of that or less. Deeper are bodies that were struck again from behind before a step could part them: those impacts
-// have no order in time.
+// is found at half of that or less, and a body that hops at rest closes no faster than forces make it while depth is taken back. Deeper are
+// bodies that were struck again from behind before a step could part them: those impacts have no order in time.
 func (m *Moreau) deepest(t float64) (o Overrun) {
 	at, deep := int32(-1), 0.0
 	for _, c := range m.ClosedPlaces {
@@ -433,7 +456,8 @@ func (m *Moreau) deepest(t float64) (o Overrun) {
 			at, deep = c, g
 		}
 	}
-	if share := deep / (3*m.opt.Step*max(m.maxApproach, m.opt.VTh) + 1e-8); share > 1 {
+	fast := max(m.maxApproach, m.opt.VTh, m.maxForced/max(m.opt.Beta, 0.1))
+	if share := deep / (3*m.opt.Step*fast + 1e-8); share > 1 {
 		o.T, o.Share = t, share
 		o.A, o.B = Pair(m.sys, m.Set.ID[at])
 	}

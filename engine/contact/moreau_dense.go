@@ -17,7 +17,11 @@ type dense struct {
 	inv   []float64 // 1/diagonal of lower
 	diag  bool      // M̂ is diagonal
 	nz    []int32   // columns of a row that are not zero
+	spans []span    // of the rows of Project
 }
+
+// span is where a row is not zero: in columns first to last.
+type span struct{ first, last int32 }
 
 // dynamicsOf is the linear algebra of a system.
 func dynamicsOf(sys System) Dynamics {
@@ -25,6 +29,13 @@ func dynamicsOf(sys System) Dynamics {
 		return d
 	}
 	return newDense(sys)
+}
+
+// makeRoom makes room in d for n contacts at once where it is that of this file.
+func makeRoom(d Dynamics, n int) {
+	if d, ok := d.(*dense); ok {
+		d.spans = make([]span, 2*n)
+	}
 }
 
 // addRows adds the rows of x, each as long as v, times the numbers of p.
@@ -110,9 +121,10 @@ func (d *dense) factor() bool {
 	return true
 }
 
-// projectDiagonal is Project for a diagonal M̂. Rows of contacts are mostly zeros.
+// projectDiagonal is Project for a diagonal M̂. Rows of contacts are mostly zeros, and most pairs of them have no column in common.
 func (d *dense) projectDiagonal(set *Set, chosen []int32, x, dd []float64) {
 	f, n := d.f, 2*len(chosen)
+	spans := d.spans[:n]
 	for k, c := range chosen {
 		for l, w := range [2][]float64{set.RowN(int(c)), set.RowT(int(c))} {
 			at := 2*k + l
@@ -124,11 +136,19 @@ func (d *dense) projectDiagonal(set *Set, chosen []int32, x, dd []float64) {
 					d.nz, xk[j] = append(d.nz, int32(j)), wj*d.inv[j]
 				}
 			}
+			own := span{0, -1}
+			if len(d.nz) > 0 {
+				own = span{d.nz[0], d.nz[len(d.nz)-1]}
+			}
+			spans[at] = own
 			// symmetric: rows before this one have been seen
 			for i := range at + 1 {
-				row, s := x[i*f:(i+1)*f], 0.0
-				for _, j := range d.nz {
-					s += w[j] * row[j]
+				s := 0.0
+				if spans[i].first <= own.last && own.first <= spans[i].last {
+					row := x[i*f : (i+1)*f]
+					for _, j := range d.nz {
+						s += w[j] * row[j]
+					}
 				}
 				dd[at*n+i], dd[i*n+at] = s, s
 			}

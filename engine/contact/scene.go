@@ -31,11 +31,12 @@ type Scene struct {
 	forceBodies []int // body of each force
 	passes      []scenePass
 
-	body  []sceneBody
-	load  [][3]float64 // force and moment on each body
-	hits  []hit
-	order []int // of hits
-	list  placeList
+	body        []sceneBody
+	posesBefore []sceneBody  // scratch of Missed
+	load        [][3]float64 // force and moment on each body
+	hits        []hit
+	order       []int // of hits
+	list        placeList
 }
 
 // Coordinate names one entry of q.
@@ -55,6 +56,11 @@ func (b *sceneBody) world(x, y float64) (float64, float64) {
 	return b.p[0] + b.cos*x - b.sin*y, b.p[1] + b.sin*x + b.cos*y
 }
 
+// turned takes a vector of the body to the world.
+func (b *sceneBody) turned(x, y float64) (float64, float64) {
+	return b.cos*x - b.sin*y, b.sin*x + b.cos*y
+}
+
 // NewScene checks the spec, all of it at once, and refuses bodies that overlap at the start.
 func NewScene(spec SceneSpec) (*Scene, error) {
 	index := map[string]int{}
@@ -67,6 +73,7 @@ func NewScene(spec SceneSpec) (*Scene, error) {
 	s := &Scene{spec: spec}
 	nb := len(spec.Bodies)
 	s.index, s.body, s.load = make([][3]int, nb+1), make([]sceneBody, nb+1), make([][3]float64, nb+1)
+	s.posesBefore = make([]sceneBody, nb+1)
 	for i := range spec.Bodies {
 		b := &spec.Bodies[i]
 		s.body[i].start = b.Pose

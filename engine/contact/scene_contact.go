@@ -19,6 +19,9 @@ type scenePass struct {
 	room        float64 // m, that a may move within a step without being lost behind the surface of b
 	fewEdges    bool    // both are discs or solids of few edges, which an axis may part
 
+	overrunBefore float64 // overrun at the look before, and where it is not 0
+	depthBefore   float64 // m, how deep the bodies were in their contacts then
+
 	// A point that is away from b needs no look before the bodies have moved that far: travel (m) is a bound of the way of any point of a in
 	// the frame of b so far, and point k cannot be nearer than travelLimits[k] − travel.
 	size          float64 // m, of the points of a about its origin

@@ -56,3 +56,42 @@ func TestLevelEvents(t *testing.T) {
 	none := &rowEvents{emit: func(e hil.Event) { t.Errorf("event %+v", e) }, hasMode: true, levels: newLevelEvents(&hil.Schema{})}
 	none.row(&hil.Row{})
 }
+
+// A model that is lost says so once, in words, and that it goes on; a status that comes and goes is told once a second at most. A singular
+// position, which it goes through, is no event, nor is the way to where the axes are.
+func TestModelStatusEvents(t *testing.T) {
+	schema := hil.Schema{Rate: 1000}
+	for _, name := range []string{"linkage", "twin"} {
+		of := hil.Of(name, engine.Signal{Name: "busy", Unit: "s"}, engine.Signal{Name: "level"}, engine.Signal{Name: "status"})
+		of[0].Role, of[1].Role, of[2].Role = hil.RoleBusy, hil.RoleLevel, hil.RoleStatus
+		schema.Model = append(schema.Model, of...)
+	}
+	var got []hil.Event
+	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, hasMode: true,
+		levels: newLevelEvents(&schema)}
+	r := hil.Row{}
+	for _, c := range []struct {
+		ticks  int
+		status float64 // of twin
+		events int     // so far
+		level  string
+		text   string
+	}{
+		{50, 5, 0, "", ""}, {50, 0, 0, "", ""}, {50, 1, 0, "", ""},
+		{900, 7, 1, "warn", "twin, status 7: lost in a singular position"}, {3000, 7, 1, "warn", "twin, status 7: lost"},
+		{10, 0, 2, "info", "twin goes on"}, {10, 2, 2, "info", "twin goes on"}, {10, 0, 2, "info", ""},
+		{2000, 2, 3, "warn", "twin, status 2: lost: its loops"},
+		{10, 3, 4, "warn", "twin, status 3: the equations"}, {2000, 99, 5, "info", "twin goes on"},
+	} {
+		for range c.ticks {
+			r.Seq++
+			r.T += 1e6
+			r.X[5] = c.status
+			w.row(&r)
+		}
+		if len(got) != c.events || c.events > 0 && (got[len(got)-1].Code != "MODEL_STATUS" || got[len(got)-1].Level != c.level ||
+			!strings.HasPrefix(got[len(got)-1].Text, c.text)) {
+			t.Fatalf("status %g: events %+v, want %d, the last %s: %s", c.status, got, c.events, c.level, c.text)
+		}
+	}
+}

@@ -114,6 +114,7 @@ func (c *Chain) Roles() (roles []hil.ChannelRole) {
 	for _, g := range c.signals {
 		roles = append(roles, roleOf[g.Unit])
 	}
+	roles[0] = hil.RoleStatus
 	return roles
 }
 

@@ -46,7 +46,7 @@ func (FollowBy) Words() []string { return []string{"motion", "current", "effort"
 
 func (b FollowBy) String() string { return b.Words()[b] }
 
-// Status of the machine in a tick.
+// Status of the machine in a tick; hil.ModelStatusTexts has the words.
 const (
 	MachineOK        = iota
 	MachineSingular  // singular position: the forces are those of least norm
@@ -139,7 +139,7 @@ func (m *Machine) describe() {
 	add := func(name, unit string, role hil.ChannelRole) {
 		m.signals, m.roles = append(m.signals, engine.Signal{Name: name, Unit: unit}), append(m.roles, role)
 	}
-	add("status", "", hil.RolePlain)
+	add("status", "", hil.RoleStatus)
 	for _, k := range m.freeJoints {
 		j := &m.s.Joints[k]
 		add(j.Joint+".difference", m.step.M.Columns()[m.stateIndex[k][0]].Unit, hil.RoleError)

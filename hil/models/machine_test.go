@@ -344,3 +344,22 @@ func BenchmarkMachine(b *testing.B) {
 		})
 	}
 }
+
+// Every status in which a machine or a chain waits, or is not as its equations say, has words for the events of the rig; what it goes
+// through has none. The channel is known by its role.
+func TestStatusesHaveWords(t *testing.T) {
+	for status, said := range map[int]bool{models.MachineOK: false, models.MachineSingular: false, models.MachineLost: true,
+		models.MachineUnmet: true, models.MachineNonFinite: true, models.MachinePlaced: false, models.MachineLeft: true,
+		models.MachineUndecided: true} {
+		if text := hil.ModelStatusTexts[status]; text != "" != said {
+			t.Errorf("status %d: %q", status, text)
+		}
+	}
+	if n := len(hil.ModelStatusTexts); n != models.MachineUndecided+1 {
+		t.Errorf("%d statuses", n)
+	}
+	b := newBeside(t, &models.MachineSpec{Stepper: made(crankRocker()), Joints: []models.Following{{Joint: "crank", Ratio: 1}}})
+	if m := b.model; m.Signals()[0].Name != "status" || m.Roles()[0] != hil.RoleStatus {
+		t.Errorf("%v has the role %v", m.Signals()[0], m.Roles()[0])
+	}
+}
