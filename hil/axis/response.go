@@ -7,12 +7,12 @@ import (
 )
 
 // response finds a drive whose answer stays the same while its command changes: one that holds its last command. The answer is what the
-// command sets directly, so that no load is in it: the speed of a velocity drive, a measured current or effort, the voltage that current and
-// speed of a winding show. It may fit the command by chance for most of a second, as that goes up and comes back; how far they are apart
-// tells nothing then. But a drive that answers at all changes its answer by a part of what the command changes by: a velocity drive of 4 s
-// by a twenty-fifth of it in 0.15 s. So the command must have been further than limit from where it was, for minTime, while the answer
-// stayed within responseShare of that, and what its sensor does not resolve. Until the command has changed so much, one that is held is the
-// command.
+// command sets directly, so that no load is in it: the speed of a velocity drive, a measured current or effort, the voltage that current
+// and speed of a winding show. It may fit the command by chance for most of a second, as that goes up and comes back; how far they are
+// apart tells nothing then. But a drive that answers at all changes its answer by a part of what the command changes by: a velocity drive
+// of 4 s by a twenty-fifth of it in 0.15 s. So the command must have been further than limit from where it was, for minTime, while the
+// answer stayed within responseShare of that, and what its sensor does not resolve. Until the command has changed so much, one that is
+// held is the command.
 type response struct {
 	answer     estimator.Quantity // number that answers …
 	reading    estimator.Quantity // … and what is wrong where it does not
