@@ -143,3 +143,13 @@ func TestLargestEffortScreens(t *testing.T) {
 		}
 	}
 }
+
+// Of the voltage that was sent and the one that the drive says it applied, the one that does less counts, to both signs; where they are
+// against each other, or one is none, nothing does.
+func TestSmallerVoltage(t *testing.T) {
+	for _, c := range [][3]float64{{10, 4, 4}, {4, 10, 4}, {-10, -4, -4}, {-4, -10, -4}, {-10, 4, 0}, {10, -4, 0}, {10, 0, 0}, {0, -4, 0}} {
+		if got := smaller(c[0], c[1]); got != c[2] {
+			t.Errorf("sent %g, applied %g: %g, want %g", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -26,13 +26,15 @@ type readings struct {
 	pending      float64             // s  … since the newest position
 	history      [numbers][3]float64 // the last three of a quantity: a single wild one is none
 	list         []comparison
-	response     response // of a velocity drive
+	responses    []response
 }
 
-// The numbers that are compared: the quantities, what is commanded, and the current that voltage and speed leave the winding.
+// The numbers that are compared: the quantities, what is commanded, the current that voltage and speed leave the winding, and the one that
+// the voltage would make that current and speed show, were the axis at rest.
 const (
 	commanded = estimator.Quantities + iota
 	windingCurrent
+	windingResponse
 	numbers
 )
 
@@ -85,10 +87,16 @@ func newReadings(s *Spec) readings {
 	case m.K > 0:
 		currentNoise = effortNoise / m.K
 	}
+	answerTime := max(apartFor, 2*minSamples*s.SamplePeriod)
+	noise := [estimator.Quantities]float64{estimator.Current: currentNoise, estimator.Effort: effortNoise}
 	add := func(c comparison) {
 		if s.Channels[c.a] && (c.b >= estimator.Quantities || s.Channels[c.b]) && (c.floor > 0 || c.factor == 0 && c.frozenLimit > 0) {
 			if c.b == commanded && c.factor != 0 && !c.follows {
 				c.delays = new(delays)
+				if !c.limited {
+					r.responses = append(r.responses, response{answer: c.a, reading: c.a, factor: c.factor, limit: c.floor,
+						deadZone: unsureEffort * top * c.factor, resolution: responseSigma * noise[c.a], minTime: answerTime})
+				}
 			}
 			r.list = append(r.list, c)
 		}
@@ -106,6 +114,11 @@ func newReadings(s *Spec) readings {
 			share: 0.5, frozenLimit: sigmaFactor*effortNoise + 0.1*top*m.K/m.R})
 		add(comparison{a: estimator.Current, b: windingCurrent, factor: 1, floor: sigmaFactor*currentNoise + (0.05*top+2*m.BrushDrop)/m.R,
 			share: 0.5, frozenLimit: math.Inf(1), excess: true})
+		if s.Channels[estimator.Current] {
+			r.responses = append(r.responses, response{answer: windingResponse, reading: estimator.Current, factor: 1 / m.R,
+				limit: unsureReading * top / m.R, deadZone: unsureEffort * top / m.R,
+				resolution: responseSigma*currentNoise + m.K/m.R*count/r.tau, minTime: answerTime})
+		}
 	case plant.CurrentDrive:
 		add(comparison{a: estimator.Current, b: commanded, factor: 1, floor: unsureReading*top + sigmaFactor*currentNoise, share: 0.25,
 			frozenLimit: unsureEffort*top + sigmaFactor*currentNoise})
@@ -121,7 +134,8 @@ func newReadings(s *Spec) readings {
 		}
 		add(c)
 	case plant.VelocityDrive:
-		r.response = response{limit: 0.1*top + 50*count/r.tau, resolution: count / r.tau}
+		r.responses = []response{{answer: estimator.Position, reading: estimator.Position, factor: 1, limit: 0.1*top + 50*count/r.tau,
+			resolution: count / r.tau, minTime: responseTime}}
 		add(comparison{a: estimator.Position, b: commanded, factor: 1, floor: 0.1*top + 10*count/r.tau, share: 1.0 / 3, frozenLimit: math.Inf(1),
 			minApartTime: 0.2, follows: true})
 		// a quarter of it
@@ -194,11 +208,18 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 	r.sum, r.pending = 0, 0
 	r.advance(p.Value, command, dt)
 	if dt > 3*r.s.SamplePeriod { // what happened in a gap is not known
-		r.response.forget()
+		r.forgetResponses()
 		return Finding{}
 	}
-	if found := r.response.step(r.mean[estimator.Position], r.mean[commanded], dt, r.s.SamplePeriod); found.Fault != Fine {
-		return found
+	for i := range r.responses {
+		p := &r.responses[i]
+		if math.Abs(r.mean[p.reading]) < p.deadZone || r.sampleAge[p.reading] > 2*r.s.SamplePeriod {
+			p.forget()
+			continue
+		}
+		if found := p.step(r.mean[p.answer], r.mean[commanded], dt, r.s.SamplePeriod); found.Fault != Fine {
+			return found
+		}
 	}
 	for i := range r.list {
 		if found := r.judge(&r.list[i], dt, f); found.Fault != Fine {
@@ -217,7 +238,7 @@ func (r *readings) begin(position, command float64) {
 		r.history[q] = [3]float64{r.lastValue[q], r.lastValue[q], r.lastValue[q]}
 	}
 	r.mean[estimator.Position], r.mean[windingCurrent] = 0, 0
-	r.response.forget()
+	r.forgetResponses()
 	for i := range r.list { // what swung before swings no reading of now
 		c := &r.list[i]
 		if c.apartTime, c.lo, c.hi = 0, math.Inf(1), math.Inf(-1); c.delays != nil {
@@ -239,6 +260,13 @@ func (r *readings) advance(position, command, dt float64) {
 	if m := &r.s.Motor; r.s.Drive == plant.VoltageDrive {
 		left := r.mean[commanded] - m.K*r.mean[estimator.Position]
 		r.mean[windingCurrent] = 1 / m.R * math.Copysign(max(0, math.Abs(left)-m.BrushDrop), left)
+		r.mean[windingResponse] = r.mean[estimator.Current] + m.K/m.R*r.mean[estimator.Position]
+	}
+}
+
+func (r *readings) forgetResponses() {
+	for i := range r.responses {
+		r.responses[i].forget()
 	}
 }
 

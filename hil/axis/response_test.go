@@ -50,3 +50,52 @@ func TestVelocityDriveThatHoldsItsCommand(t *testing.T) {
 		}
 	}
 }
+
+// What answers a command directly stays the same while the command goes up and comes back within 0.8 s, less far than the two may be apart:
+// a drive that holds its last command. It is told where the command has changed by more than the floor of that comparison (5 A, 4 N·m; of a
+// winding 3 V) for 0.1 s, ten samples at least. One that answers by a part is sound, and so is a drive within its dead zone. To both sides.
+func TestAnswerThatStaysTheSame(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		drive         plant.DriveKind
+		of            estimator.Quantity
+		reading, size float64 // before, and of the change of the command
+		share         float64 // of which the answer shows
+		every         int     // ms
+		from, to      int     // ms; 0: nothing in 1 s
+	}{
+		{"6 A of a current drive", plant.CurrentDrive, estimator.Current, 20, 6, 0, 1, 550, 590}, // 5 A at 0.45 s
+		{"4.8 A", plant.CurrentDrive, estimator.Current, 20, 4.8, 0, 1, 0, 0},
+		{"6 A, a fifth of it shows", plant.CurrentDrive, estimator.Current, 20, 6, 0.2, 1, 0, 0},
+		{"6 A, a tenth of it is noise", plant.CurrentDrive, estimator.Current, 20, 6, 0.1, 1, 550, 600},
+		{"6 A beside 1.2 A", plant.CurrentDrive, estimator.Current, 1.2, 6, 0, 1, 550, 590},
+		{"6 A in the dead zone", plant.CurrentDrive, estimator.Current, 0.8, 6, 0, 1, 0, 0},
+		{"6 A, 50 samples a second", plant.CurrentDrive, estimator.Current, 20, 6, 0, 20, 760, 820},
+		{"5 N·m of an effort drive", plant.EffortDrive, estimator.Effort, 20, 5, 0, 1, 545, 590},
+		{"3.8 N·m", plant.EffortDrive, estimator.Effort, 20, 3.8, 0, 1, 0, 0},
+		{"4 V of a winding", plant.VoltageDrive, estimator.Current, 5, 4, 0, 1, 530, 580},
+		{"2.9 V", plant.VoltageDrive, estimator.Current, 5, 2.9, 0, 1, 0, 0},
+		{"4 V of a winding, a third of it shows", plant.VoltageDrive, estimator.Current, 5, 4, 0.33, 1, 0, 0},
+		{"4 V of a winding, in the dead zone", plant.VoltageDrive, estimator.Current, 0.4, 4, 0, 1, 0, 0},
+	} {
+		for _, side := range []float64{1, -1} {
+			s, x := compared(c.drive, c.of), 0.0
+			s.Tick, s.SamplePeriod = 1e-3*float64(c.every), 1e-3*float64(c.every)
+			n, found := compare(s, 1000/c.every, func(k int, in *estimator.Inputs) (Tick, float64) {
+				bump := c.size * math.Sin(math.Pi*min(1, max(0, float64(k)*s.Tick-0.2)/0.8))
+				command, answer := c.reading+bump, c.reading+c.share*bump
+				if c.drive == plant.VoltageDrive { // 2 ohm, and 0.5 V·s/rad at 10 rad/s
+					command, answer = 2*c.reading+5+bump, c.reading+c.share*bump/2
+					x += s.Tick * side * 10
+				}
+				in.Position = fresh(0, x)
+				*in.Of(c.of) = fresh(k, side*answer)
+				return Tick{Energised: true}, side * command
+			})
+			if ms := n * c.every; (found.Fault == Disagree) != (c.to > 0) || c.to > 0 && (found.Quantity != c.of || ms < c.from || ms > c.to ||
+				math.Abs(found.Value) > c.size || found.Value*side > 0) {
+				t.Errorf("%s, %+g: %+v after %d ms, want %d to %d", c.name, side, found, ms, c.from, c.to)
+			}
+		}
+	}
+}

@@ -215,3 +215,14 @@ func TestSlippingBesideAMechanism(t *testing.T) {
 		}
 	}
 }
+
+// The means of a motion that slips are over 10 ms, or three samples where that is longer: 3.33 ms apart the two are the same.
+func TestSlippingMeans(t *testing.T) {
+	for _, c := range [][2]float64{{1e-3, 10e-3}, {3.3e-3, 10e-3}, {3.4e-3, 10.2e-3}, {20e-3, 60e-3}} {
+		s := frozenSpec()
+		s.SamplePeriod = c[0]
+		if p := newSlipping(newFrozen(s, countNoise)); math.Abs(p.tau-c[1]) > 1e-12 {
+			t.Errorf("samples every %g s: means over %g s, want %g", c[0], p.tau, c[1])
+		}
+	}
+}

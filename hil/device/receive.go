@@ -117,28 +117,28 @@ const setBackWindow = 10e9
 
 // setBacks looks for such a clock.
 type setBacks struct {
-	back     int64 // ns  by which the newest frame went back; 0: it went on
-	previous int64 // ns  arrival of that frame …
-	lapse    int64 // ns  … and by how much more the host saw pass since the frame before it than the clock went on
-	newest   int64 // ns  arrival of the first frame behind the newest set-back; 0: none
-	progress int64 // ns  that the clock has gone on since
-	until    int64 // ns  arrival until which the clock is none
-	wrap     int64 // ns  after which it begins anew, if that is why; 0: it runs backwards
+	stepBack      int64 // ns  by which the newest frame went back; 0: it went on
+	previous      int64 // ns  arrival of that frame …
+	lapse         int64 // ns  … and by how much more the host saw pass since the frame before it than the clock went on
+	newestArrival int64 // ns  arrival of the first frame behind the newest set-back; 0: none
+	progress      int64 // ns  that the clock has gone on since
+	invalidUntil  int64 // ns  arrival until which the clock is none
+	wrap          int64 // ns  after which it begins anew, if that is why; 0: it runs backwards
 }
 
-// add takes the step (ns) of the clock to a frame that arrived at the given time. Where that is beyond the frame before the newest, that one
-// was a stray and is no set-back.
+// add takes the step (ns) of the clock to a frame that arrived at the given time. Where that is beyond the frame before the newest, that
+// one was a stray and is no set-back.
 func (s *setBacks) add(step, arrived int64) {
 	s.progress += step
-	if s.back > 0 && step <= s.back {
-		if passed := arrived - s.newest; s.newest != 0 && passed < setBackWindow && 2*s.progress < passed {
-			if s.until, s.wrap = arrived+setBackWindow, 0; step > 0 {
+	if s.stepBack > 0 && step <= s.stepBack {
+		if passed := arrived - s.newestArrival; s.newestArrival != 0 && passed < setBackWindow && 2*s.progress < passed {
+			if s.invalidUntil, s.wrap = arrived+setBackWindow, 0; step > 0 {
 				s.wrap = s.lapse
 			}
 		}
-		s.newest, s.progress = arrived, 0
+		s.newestArrival, s.progress = arrived, 0
 	}
-	s.back, s.lapse, s.previous = max(0, -step), arrived-s.previous-step, arrived
+	s.stepBack, s.lapse, s.previous = max(0, -step), arrived-s.previous-step, arrived
 }
 
 // accept merges the frame that arrived at the given time. It may carry some of the fields only: only they are new, and only their groups.
@@ -157,7 +157,7 @@ func (l *line) accept(arrived int64) {
 		}
 		l.board.stalled.Store(0)
 		wrap, isClock := int64(0), step != 0
-		if l.setBacks.add(step, arrived); arrived < l.setBacks.until {
+		if l.setBacks.add(step, arrived); arrived < l.setBacks.invalidUntil {
 			wrap, isClock = l.setBacks.wrap, false
 		}
 		if !isClock { // sampled no later than the frame before, whenever it came
