@@ -157,36 +157,34 @@ func (a *adjustment) assumption(sol *fit.Solution, k int, shift float64, move fu
 }
 
 // priorInformation is the inverse of the covariance of numbers before the recording, in their uncertainties. Moments of inertia share half
-// of their variance: all follow from one mass, one radius and one model of the body. The recording tells their ratios well and their size
-// hardly, and an error of all would be √3 times smaller than that of each if they had nothing in common.
-func priorInformation(numbers []fixed) (rows [][]float64) {
-	moments := 0.0
-	for k := range numbers {
-		if IsMoment(numbers[k].name) {
-			moments++
-		}
-	}
+// of their variance, ½·(I + 1·1ᵀ): all follow from one mass, one radius and one model of the body. The recording tells their ratios well and
+// their size hardly, and an error of all would be √3 times smaller than that of each if they had nothing in common.
+func priorInformation(numbers []fixed) *mat.SymDense {
+	p := mat.NewSymDense(len(numbers), nil)
+	var moments []int
 	for i := range numbers {
-		row := make([]float64, len(numbers))
-		row[i] = 1
-		if IsMoment(numbers[i].name) { // ½·(I + 1·1ᵀ), inverted
-			row[i] = 2
-			for j := range numbers {
-				if IsMoment(numbers[j].name) {
-					row[j] -= 2 / (1 + moments)
-				}
-			}
+		p.SetSym(i, i, 1)
+		if IsMoment(numbers[i].name) {
+			moments = append(moments, i)
 		}
-		rows = append(rows, row)
 	}
-	return rows
+	for k, i := range moments {
+		for _, j := range moments[:k] {
+			p.SetSym(i, j, -2/float64(1+len(moments)))
+		}
+		p.SetSym(i, i, 2-2/float64(1+len(moments)))
+	}
+	return p
 }
 
 // priorSolve solves gram·θ = along for moves θ with residuals of size sigma; of the last of them it was known before that θ + before = 0,
-// with this information. It gives θ and its covariance; nil where they are not told.
-func priorSolve(gram mat.Symmetric, along, before []float64, information [][]float64, sigma float64) (theta []float64, cov *mat.SymDense) {
+// with this information, nil of none. It gives θ and its covariance; nil where they are not told.
+func priorSolve(gram mat.Symmetric, along, before []float64, information *mat.SymDense, sigma float64) (theta []float64, cov *mat.SymDense) {
 	m := len(along)
-	free := m - len(information)
+	free := m
+	if information != nil {
+		free -= information.SymmetricDim()
+	}
 	size, g, b := make([]float64, m), mat.NewSymDense(m, nil), mat.NewVecDense(m, nil)
 	for i := range m {
 		if size[i] = math.Sqrt(gram.At(i, i)); size[i] == 0 {
@@ -196,14 +194,11 @@ func priorSolve(gram mat.Symmetric, along, before []float64, information [][]flo
 			g.SetSym(i, j, gram.At(i, j)/(size[i]*size[j]))
 		}
 		b.SetVec(i, along[i]/size[i])
-		if i < free {
-			continue
-		}
-		for j, v := range information[i-free] {
-			v *= sigma * sigma / size[i]
-			b.SetVec(i, b.AtVec(i)-v*before[free+j])
-			if free+j <= i {
-				g.SetSym(i, free+j, g.At(i, free+j)+v/size[free+j])
+		for j := free; j < m && i >= free; j++ {
+			v := information.At(i-free, j-free) * sigma * sigma / size[i]
+			b.SetVec(i, b.AtVec(i)-v*before[j])
+			if j <= i {
+				g.SetSym(i, j, g.At(i, j)+v/size[j])
 			}
 		}
 	}

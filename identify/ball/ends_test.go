@@ -50,23 +50,17 @@ func TestMomentsOfInertiaShareTheirErrors(t *testing.T) {
 		numbers = append(numbers, fixed{parameter: parameter{name: name}})
 	}
 	information := priorInformation(numbers)
-	apply := func(v []float64) (out []float64) {
-		for _, row := range information {
-			sum := 0.0
-			for j := range row {
-				sum += row[j] * v[j]
-			}
-			out = append(out, sum)
-		}
-		return out
-	}
 	for _, c := range []struct {
 		along []float64 // an eigenvector of the covariance
 		value float64
 	}{{[]float64{0, 1, 1, 1}, 2}, {[]float64{0, 1, -1, 0}, 0.5}, {[]float64{1, 0, 0, 0}, 1}} {
-		for i, got := range apply(c.along) {
-			if math.Abs(got-c.along[i]/c.value) > 1e-12 {
-				t.Errorf("along %v: %v, want %g of it", c.along, apply(c.along), 1/c.value)
+		for i, want := range c.along {
+			got := 0.0
+			for j, v := range c.along {
+				got += information.At(i, j) * v
+			}
+			if math.Abs(got-want/c.value) > 1e-12 {
+				t.Errorf("along %v, row %d: %g, want %g", c.along, i, got, want/c.value)
 			}
 		}
 	}

@@ -100,14 +100,7 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 			f.uncertainty = u.Markers * b.Radius
 		default:
 			f.kind, f.description, f.advice = p.name, "what another "+p.name+" makes", "Mend it in the file."
-			switch p.name {
-			case "radius":
-				f.uncertainty = u.Radius * b.Radius
-			case "mass":
-				f.uncertainty = u.Mass * b.Mass
-			case "gravity":
-				f.uncertainty = u.Gravity * b.Gravity
-			}
+			f.uncertainty = map[string]float64{"radius": u.Radius * b.Radius, "mass": u.Mass * b.Mass, "gravity": u.Gravity * b.Gravity}[p.name]
 		}
 		list = append(list, f)
 	}

@@ -139,25 +139,9 @@ func (s *shooting) apply(theta []float64, to *setup, starts []ball.State) {
 		own := theta[len(s.freeParams)+k*len(states):][:len(states)]
 		st := s.segments[k].start
 		var turn r3.Vec
+		fields := [nState]*float64{&st.X, &st.Y, &turn.X, &turn.Y, &turn.Z, &st.W.X, &st.W.Y, &st.W.Z}
 		for i, v := range own {
-			switch states[i] {
-			case 0:
-				st.X = v
-			case 1:
-				st.Y = v
-			case 2:
-				turn.X = v
-			case 3:
-				turn.Y = v
-			case 4:
-				turn.Z = v
-			case 5:
-				st.W.X = v
-			case 6:
-				st.W.Y = v
-			case 7:
-				st.W.Z = v
-			}
+			*fields[states[i]] = v
 		}
 		st.Q = quat.Mul(rotation.Exp(turn), st.Q)
 		starts[k] = st

@@ -103,7 +103,7 @@ func (s *Slip) judgeFrames(motion *shooting, sol *fit.Solution, noise float64) {
 
 // Frames at the ends of a recording.
 const (
-	endFrames  = 3    // at most, that may be off: of more lastingFit tells
+	endFrames  = 2    // that may be off: of more, lastingFit tells
 	besideEnd  = 9    // that a line is laid through, to them
 	strangeEnd = 1e-3 // probability below which an end is not of the motion: the ball is let go there, or caught
 )
@@ -112,75 +112,58 @@ const (
 // residual changes little over a dozen frames; a slip moves and turns the ball in the plane, beside the line through besideEnd of them.
 func (s *Slip) judgeEnds(motion *shooting, sol *fit.Solution, noise float64) {
 	s.endChance = 1
-	n := len(motion.rec.Times)
-	for _, last := range []bool{false, true} {
-		frame := func(i int) int {
-			if last {
-				return n - 1 - i
-			}
-			return i
+	for _, end := range [2]struct{ frame, step int }{{0, 1}, {len(motion.rowPlaces) - 1, -1}} {
+		sum, modes := 0.0, motion.slipModes(end.frame, end.step, sol.Residual)
+		for _, e := range modes {
+			sum += aboutLine(e) - aboutLine(e[endFrames:])
 		}
-		modes := motion.slipModes(frame, sol.Residual)
-		for frames := 1; frames <= endFrames && modes != nil; frames++ {
-			sum := 0.0
-			for _, e := range modes {
-				sum += aboutLine(e[:frames+besideEnd]) - aboutLine(e[frames:frames+besideEnd])
-			}
-			chance := 2 * endFrames * distuv.ChiSquared{K: float64(frames * len(modes))}.Survival(sum/(noise*noise))
-			if chance < s.endChance {
-				s.endChance, s.endTime = chance, motion.rec.Times[frame(0)]
-			}
+		if modes == nil {
+			continue
+		}
+		chance := 2 * distuv.ChiSquared{K: float64(endFrames * len(modes))}.Survival(sum/(noise*noise))
+		if chance < s.endChance {
+			s.endChance, s.endTime = chance, motion.rec.Times[end.frame]
 		}
 	}
 }
 
-// slipModes are, over the frames of an end, what the residual of the markers has of the four motions of a slip: along and about x and y of
-// the plane. They are orthonormal, so that each has the noise of a coordinate. nil: too few markers are seen there.
-func (s *shooting) slipModes(frame func(i int) int, residual []float64) (modes [][]float64) {
+// slipModes are, over frames from an end inwards, what the residual has of the four motions of a slip: along and about x and y of the
+// plane. They are orthonormal, so that each has the noise of a coordinate. nil: too few markers are in view.
+func (s *shooting) slipModes(end, step int, residual []float64) (modes [][]float64) {
 	const frames = endFrames + besideEnd
-	if len(s.rowPlaces) < frames || !s.poses.hasPose(frame(0)) {
-		return nil
-	}
-	var markers []int // in view in all of them
+	var markers []int // in view in all of the frames
 	for j := range s.count {
-		hidden := false
-		for i := range frames {
-			hidden = hidden || s.rowPlaces[frame(i)][j] < 0
+		seen := 0
+		for i := range min(frames, len(s.rowPlaces)) {
+			if s.rowPlaces[end+i*step][j] >= 0 {
+				seen++
+			}
 		}
-		if !hidden {
+		if seen == frames {
 			markers = append(markers, j)
 		}
 	}
-	if len(markers) < 2 {
+	if len(markers) < 2 || !s.poses.hasPose(end) {
 		return nil
 	}
-	var basis [][]float64 // by mode, the coordinates of the markers one after the other
-	for _, way := range [4]struct {
-		axis r3.Vec
-		turn bool
-	}{{r3.Vec{X: 1}, false}, {r3.Vec{Y: 1}, false}, {r3.Vec{X: 1}, true}, {r3.Vec{Y: 1}, true}} {
-		var c []float64
+	var basis [4][]float64 // by mode, the coordinates of the markers one after the other
+	for m, axis := range [4]r3.Vec{{X: 1}, {Y: 1}, {X: 1}, {Y: 1}} {
 		for _, j := range markers {
-			v := way.axis
-			if way.turn {
-				v = r3.Cross(v, r3.Sub(s.rec.Points[frame(0)][j], s.poses.center[frame(0)]))
+			v := axis
+			if m > 1 {
+				v = r3.Cross(axis, r3.Sub(s.rec.Points[end][j], s.poses.center[end]))
 			}
-			c = append(c, v.X, v.Y, v.Z)
+			basis[m] = append(basis[m], v.X, v.Y, v.Z)
 		}
-		for _, b := range basis {
-			floats.AddScaled(c, -floats.Dot(b, c), b)
+		for _, b := range basis[:m] {
+			floats.AddScaled(basis[m], -floats.Dot(b, basis[m]), b)
 		}
-		if size := floats.Norm(c, 2); size > 0 {
-			floats.Scale(1/size, c)
-		}
-		basis = append(basis, c)
-	}
-	for _, b := range basis {
+		floats.Scale(1/floats.Norm(basis[m], 2), basis[m])
 		e := make([]float64, frames)
 		for i := range e {
 			for k, j := range markers {
-				row := s.rowPlaces[frame(i)][j]
-				e[i] += b[3*k]*residual[row] + b[3*k+1]*residual[row+s.count[j]] + b[3*k+2]*residual[row+2*s.count[j]]
+				row := s.rowPlaces[end+i*step][j]
+				e[i] += basis[m][3*k]*residual[row] + basis[m][3*k+1]*residual[row+s.count[j]] + basis[m][3*k+2]*residual[row+2*s.count[j]]
 			}
 		}
 		modes = append(modes, e)
@@ -190,17 +173,8 @@ func (s *shooting) slipModes(frame func(i int) int, residual []float64) (modes [
 
 // aboutLine is the sum of squares about the line of least squares.
 func aboutLine(e []float64) float64 {
-	x := make([]float64, len(e))
-	for i := range x {
-		x[i] = float64(i)
-	}
-	alpha, beta := stat.LinearRegression(x, e, nil, false)
-	sum := 0.0
-	for i, v := range e {
-		v -= alpha + beta*x[i]
-		sum += v * v
-	}
-	return sum
+	r := stat.Correlation(floats.Span(make([]float64, len(e)), 0, 1), e, nil)
+	return (1 - r*r) * stat.Variance(e, nil) * float64(len(e)-1)
 }
 
 // overNoise is the root mean square of what a solution leaves over, with its degrees of freedom, over the noise.
