@@ -119,3 +119,30 @@ func TestEquilibriumKeepsChargesAndFluxes(t *testing.T) {
 		}
 	}
 }
+
+// A pendulum upside down grows by √(g/l) a second: unstable, unless that takes hours. One that hangs, and a body that no force holds or
+// drives, alone or beside a current that goes round a loop without resistance, are not.
+func TestEquilibriumThatIsUnstable(t *testing.T) {
+	pendulum := func(g string, at string) string {
+		return `{bodies: {arm: {joint: {kind: revolute, position: ` + at + `}, mass: 1, com: [1, 0, 0], inertia: [1e-6, 1e-6, 1e-6]}}, gravity: [` +
+			g + `, 0, 0]}`
+	}
+	const free = `{gravity: [0, 0, 0], bodies: {m: {joint: {kind: prismatic, axis: [1, 0, 0], damping: 1}, mass: 1}}`
+	for _, c := range []struct {
+		machine  string
+		unstable bool
+	}{
+		{pendulum("-9.81", "0"), true}, {pendulum("-1e-6", "0"), true}, {pendulum("-1e-10", "0"), false}, {pendulum("9.81", "0"), false},
+		{pendulum("1e-10", "0"), false}, {free + `}`, false},
+		{free + `, circuit: {a: {kind: inductor, from: p, to: ground, L: 1 mH, start_current: 2 A},
+		  b: {kind: inductor, from: p, to: ground, L: 2 mH, start_current: -1 A}, r: {kind: resistor, from: p, to: ground, R: 5}}}`, false},
+	} {
+		f, _, err := MachineBytes("m.yaml", []byte(`{version: 1, duration: 1 s, start: {equilibrium: true}, machine: `+c.machine+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, done, err := f.Begin(); err != nil || done.Unstable != c.unstable {
+			t.Errorf("%s: unstable %v, want %v; %v", c.machine, done.Unstable, c.unstable, err)
+		}
+	}
+}

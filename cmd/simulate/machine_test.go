@@ -462,6 +462,22 @@ machine:
 		math.Abs(r.FinalValues["potential_J"]+9.81*math.Sqrt(0.35)) > 1e-9 {
 		t.Errorf("at rest: %v, %v J\n%s", err, r.FinalValues["potential_J"], said)
 	}
+	// a current that goes on round a loop without resistance: all that changes is rounding of what the inductors hold
+	const loop = `
+version: 1
+machine:
+  gravity: [0, 0, 0]
+  bodies: {m: {joint: {kind: prismatic, axis: [1, 0, 0], damping: 1, stiffness: 100}, mass: 1}}
+  circuit:
+    a: {kind: inductor, from: p, to: ground, L: 1 mH, start_current: 2 A}
+    b: {kind: inductor, from: p, to: ground, L: 2 mH, start_current: -1 A}
+    r: {kind: resistor, from: p, to: ground, R: 5}
+start: {equilibrium: true}
+duration: 0.1 s
+`
+	if r, said, err := machineText(t, loop); err != nil || said != "" || math.Abs(r.FinalValues["a.i_A"]-4./3) > 1e-9 {
+		t.Errorf("in a loop: %v, %v A\n%s", err, r.FinalValues["a.i_A"], said)
+	}
 	if r, said, err := machineText(t, arm+"tolerance: 1e-3\nduration: 60 s\n"); report.ExitCode(err) != report.Quality ||
 		!strings.Contains(said, "the energies miss") {
 		t.Errorf("coarse: %v, energies miss %g\n%s", err, r.Metrics["energy_error_relative"], said)

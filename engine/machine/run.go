@@ -329,6 +329,9 @@ func (r *runner) emitSample(t float64, y []float64) error {
 	return r.visit(s)
 }
 
+// storedRounding is the share of what a part stores below which a change is no measure of a balance: where little happens all is rounding.
+const storedRounding = 1e-9
+
 // close ends the audit at the state y.
 func (r *runner) close(y []float64) {
 	end := r.lineEnergies(y[:r.n])
@@ -340,6 +343,7 @@ func (r *runner) close(y []float64) {
 		if k >= len(r.m.Parts) && e == (circuit.Energies{Name: name}) {
 			continue
 		}
+		e.Gross = storedRounding * math.Abs(r.start[k])
 		a.Lines = append(a.Lines, e)
 	}
 	a.Lines = append(a.Lines, bodies)

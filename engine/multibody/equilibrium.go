@@ -165,6 +165,7 @@ func (s *statics) search() (unstable bool, err error) {
 		most   = 200
 		far    = 0.3  // rad, m  the longest step
 		yields = 1e-6 // of the stiffness: less is none
+		slow   = 1e-8 // 1/s²  −stiffness/inertia: a smaller one takes hours to grow, or is rounding of none
 	)
 	p := s.p
 	for range most {
@@ -185,7 +186,7 @@ func (s *statics) search() (unstable bool, err error) {
 		}
 		left := largestOf(f)
 		if s.balanced(f, k, inertia, size) {
-			a := stiffened(k, inertia, ni, yields*trace/inert)
+			a := stiffened(k, inertia, ni, math.Max(yields*trace/inert, slow))
 			return !choleskySolve(a, ni, make([]float64, ni)), nil
 		}
 		// a step with the forces: stiffness plus µ·inertia positive definite
