@@ -52,7 +52,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
 	spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, Hold: axis.Linear}
 	if sol.Extra["hold"] == axis.Held.String() {
-		spec.Hold = axis.Held
+		spec.Hold, o.Hold = axis.Held, bristle.Held
 	}
 	m, err := axis.New(spec, bristle.UsableRecords(recs)) // its samples are those of the fit, one behind the other
 	st.inverse = func() *fit.Solution {
@@ -85,8 +85,8 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	}
 	// here they are no more than doubts: the filter weighs the motion finer than they do
 	if b.smoothed && len(sol.FreeParams) > 0 {
-		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "lugre smooths the motion, and smoothing rounds the reversals: its values are "+
-			"a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow"))
+		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "lugre smooths the motion, and smoothing rounds the reversals: what that does "+
+			"to its values and intervals is known to first order only, least for Fc, Fs, vs and sigma2; let kalman follow"))
 	}
 	for _, said := range axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, Hold: axis.Linear}, recs, sol) {
 		said.Level = fit.Weaken

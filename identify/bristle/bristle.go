@@ -11,8 +11,8 @@
 // There are three ways to the numbers:
 //
 //   - Separable: the position is smoothed and differentiated, and the force that the model needs for this motion is compared
-//     with the recorded one. No start is needed. But a smoothed motion turns round more softly than the true one, and the
-//     error of the parameters is that of the smoothing: its intervals are too narrow.
+//     with the recorded one. No start is needed. But a smoothed motion turns round more softly than the true one. What that
+//     does to the parameters is taken off to first order, and added to their errors; in a stiff contact it is more.
 //   - Kalman: the prediction error of an extended Kalman filter on (x, v, ζ), which weighs the error of the encoder against
 //     the error of the force and differentiates nothing. Starts from Separable; its intervals hold.
 //   - Presliding: for motion so small that the contact never slides, where the model is linear.

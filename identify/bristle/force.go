@@ -8,31 +8,44 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"hilrig/engine/friction"
+	signals "hilrig/identify/filter"
 )
 
-// motion is the smoothed position of all pieces with its derivatives by central differences, and the force that belongs to it.
+// motion is the smoothed position of all pieces with its speed, and the force that belongs to it. The second difference of a position is
+// the mean of the acceleration under a hat of two samples' width, so means under it are what is compared: of the force and of every term.
 type motion struct {
 	spans   []span
 	x, v, a []float64
-	u       []float64
-	rows    []int // samples that count: the bristles have forgotten their unknown start there, the smoother its ends
+	hatV    []float64 // mean of the speed under the hat
+	u       []float64 // and of the force
+	rows    []int     // samples that count: the bristles have forgotten their unknown start there, the smoother its ends
+}
+
+// underHat makes the samples of a smooth signal its means under the hat.
+func underHat(x []float64) {
+	last := x[0]
+	for k := 1; k < len(x)-1; k++ {
+		x[k], last = (last+10*x[k]+x[k+1])/12, x[k]
+	}
 }
 
 // newMotion reserves the columns for data.
 func newMotion(d *data, hold Hold) *motion {
 	n := len(d.y)
-	return &motion{spans: d.spans, x: make([]float64, n), v: make([]float64, n), a: make([]float64, n), u: hold.atSamples(d)}
+	return &motion{spans: d.spans, x: make([]float64, n), v: make([]float64, n), a: make([]float64, n), hatV: make([]float64, n),
+		u: hold.underHat(d)}
 }
 
 // derive fills v and a from x.
 func (m *motion) derive() {
 	for _, p := range m.spans {
+		copy(m.v[p.start:p.stop], signals.Derivative(m.x[p.start:p.stop], p.h))
 		for k := p.start + 1; k < p.stop-1; k++ {
-			m.v[k] = (m.x[k+1] - m.x[k-1]) / (2 * p.h)
 			m.a[k] = (m.x[k+1] - 2*m.x[k] + m.x[k-1]) / (p.h * p.h)
 		}
-		m.v[p.start], m.v[p.stop-1] = m.v[p.start+1], m.v[p.stop-2]
 	}
+	copy(m.hatV, m.v)
+	underHat(m.hatV)
 }
 
 // margin is the number of samples at either end where a smoothed motion is not to be trusted.
@@ -104,14 +117,21 @@ func newProjector(mo *motion, m *model) *projector {
 	return &projector{motion: mo, m: m, zeta: make([]float64, n), rate: make([]float64, n)}
 }
 
+// bristleMeans are those of ζ and of the regressor of σ1.
+func (p *projector) bristleMeans(t *theta) {
+	p.bristleForce(t, p.zeta, p.rate)
+	underHat(p.zeta)
+	underHat(p.rate)
+}
+
 // solve fills the linear parameters of t and returns the sum of squares of what remains, N².
 func (p *projector) solve(t *theta) (cost float64) {
-	p.bristleForce(t, p.zeta, p.rate)
+	p.bristleMeans(t)
 	// normal equations of the four columns: the columns are few and well apart after scaling
 	var g [4][4]float64
 	var b [4]float64
 	for _, k := range p.rows {
-		c := [4]float64{p.a[k], p.rate[k], p.v[k], 1}
+		c := [4]float64{p.a[k], p.rate[k], p.hatV[k], 1}
 		y := p.u[k] - p.zeta[k]
 		for i := range 4 {
 			for j := range i + 1 {
@@ -192,14 +212,14 @@ func (p *projector) active(g *[4][4]float64, b *[4]float64, held [4]bool, t *the
 	}
 }
 
-// residualAt is the measured force less that of the model at sample k, for the t that bristleForce ran with last.
+// residualAt is the measured force less that of the model at sample k, for the t that bristleMeans ran with last.
 func (p *projector) residualAt(t *theta, k int) float64 {
-	return p.u[k] - p.zeta[k] - t[inertia]*p.a[k] - t[sigma1]*p.rate[k] - t[sigma2]*p.v[k] - t[offset]
+	return p.u[k] - p.zeta[k] - t[inertia]*p.a[k] - t[sigma1]*p.rate[k] - t[sigma2]*p.hatV[k] - t[offset]
 }
 
 // residuals writes measured − model for the rows, all parameters given.
 func (p *projector) residuals(t *theta, r []float64) {
-	p.bristleForce(t, p.zeta, p.rate)
+	p.bristleMeans(t)
 	for i, k := range p.rows {
 		r[i] = p.residualAt(t, k)
 	}

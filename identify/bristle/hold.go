@@ -10,7 +10,7 @@ import (
 type Hold uint8
 
 const (
-	Auto   Hold = iota // the one that predicts best; Separable takes it as Linear
+	Auto   Hold = iota // the one that predicts best; Separable as Smooth, unless the motion feels it Held
 	Linear             // straight from sample to sample
 	Smooth             // curved as a band-limited signal is
 	Held               // constant until the next sample, as a converter gives it out
@@ -84,15 +84,18 @@ func (h Hold) pieceSubstepMeans(d *data, u, s []float64, n int) []float64 {
 	return out
 }
 
-// atSamples is the force as central differences of a motion feel it at the samples: one that jumps there, by its mean.
-func (h Hold) atSamples(d *data) []float64 {
-	if h.signal() != Held {
-		return d.u
+// underHat is the mean of the force under a hat of two samples' width, as second differences of a motion feel it.
+func (h Hold) underHat(d *data) []float64 {
+	middle := 10.0 // of a smooth signal
+	if h == Linear {
+		middle = 4
 	}
 	out := slices.Clone(d.u)
 	for _, p := range d.spans {
-		for k := p.start + 1; k < p.stop; k++ {
-			out[k] = (d.u[k-1] + d.u[k]) / 2
+		for k := p.start + 1; k < p.stop-1; k++ {
+			if out[k] = (d.u[k-1] + middle*d.u[k] + d.u[k+1]) / (middle + 2); h.signal() == Held {
+				out[k] = (d.u[k-1] + d.u[k]) / 2
+			}
 		}
 	}
 	return out

@@ -531,9 +531,14 @@ func (k *tracker) widen(s *fit.Solution, t *theta, shareErr float64) {
 		}
 	}
 	d.ScaleVec(shareErr, &d)
-	jac := mat.NewDense(len(s.Residual), n, s.Jac)
+	widenAlong(s, &d)
+}
+
+// widenAlong adds d·dᵀ to the covariance (JᵀJ)⁻¹ of a solution.
+func widenAlong(s *fit.Solution, d mat.Vector) {
+	jac := mat.NewDense(len(s.Residual), d.Len(), s.Jac)
 	var q, p mat.VecDense
-	q.MulVec(jac, &d)
+	q.MulVec(jac, d)
 	p.MulVec(jac.T(), &q)
 	w2 := mat.Dot(&q, &q)
 	if w2 == 0 {

@@ -2,8 +2,14 @@ package bristle
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
@@ -109,6 +115,13 @@ func (s *search) polish(ctx context.Context, t theta, tol float64, most int) (th
 	return e.theta, cost, nil
 }
 
+// finest is the relative change of the cost at which the last search ends.
+const finest = 1e-10
+
+// undersmoothed is the share of the penalty that leaves the least over with which the last search smooths: there, what smoothing takes off
+// the corners is as large as the noise that it leaves, and intervals know of the noise alone. A tenth passes frequencies higher by a third.
+const undersmoothed = 0.1
+
 // smoothed is the outcome of a separable fit with a chosen penalty.
 type smoothed struct {
 	theta  theta
@@ -183,8 +196,9 @@ func fitSmoothed(ctx context.Context, rec *record.Record, d *data, m *model, o *
 			break
 		}
 	}
+	best.lambda *= undersmoothed
 	use(best.lambda)
-	if best.theta, best.cost, err = s.polish(ctx, best.theta, 1e-10, 600); err != nil {
+	if best.theta, best.cost, err = s.polish(ctx, best.theta, finest, 600); err != nil {
 		return nil, err
 	}
 	best.trials = s.trials
@@ -226,6 +240,24 @@ func Separable(ctx context.Context, recs []*record.Record, params []fit.Param, o
 		return nil, err
 	}
 	s := f.solution(m, d)
+	if o.Hold == Auto {
+		share, shareErr := f.halfSampleLate(d, s)
+		if share > 0.5 {
+			o.Hold, f.mo.u = Held, Held.underHat(d)
+			again := &search{m: m, mo: f.mo, d: d, workers: o.Workers, trials: f.trials}
+			if f.theta, f.cost, err = again.polish(ctx, f.theta, finest, 600); err != nil {
+				return nil, err
+			}
+			f.trials, s = again.trials, f.solution(m, d)
+		}
+		if math.Abs(share-0.5) < 2*shareErr {
+			s.Doubts = append(s.Doubts, fmt.Sprintf("the record hardly tells whether the force is held between its samples (the motion answers "+
+				"%.2f ± %.2f of half a sample late); say it in noise.hold", share, shareErr))
+		}
+	}
+	if s.Extra["hold"] = o.Hold.String(); len(s.FreeParams) > 0 {
+		s = f.corrected(m, d, s)
+	}
 	if ctx.Err() != nil {
 		s.Converged, s.Reason = false, "interrupted"
 	}
@@ -245,6 +277,62 @@ func (m *model) force(d *data, mo *motion, t *theta) *fit.Solution {
 	newProjector(mo, m).residuals(t, s.Residual)
 	s.Params, s.FreeParams = m.answer(*t)
 	return s
+}
+
+// halfSampleLate is how late the motion answers the force, in halves of a sample, with its error: 0 where the force runs on between its
+// samples, 1 where it is held. It is taken later and earlier alike, so that its noise favours neither.
+func (f *smoothed) halfSampleLate(d *data, s *fit.Solution) (share, err float64) {
+	u, rise := d.denoisedForce(), make([]float64, len(s.Residual))
+	for i, k := range f.mo.rows {
+		rise[i] = (u[k+1] - u[k-1]) / 4
+	}
+	l := fit.NewLinear(s)
+	return l.RobustFactor(rise, l.Move(rise))
+}
+
+// smoothedAgain is how often the motion is smoothed again, with other noise.
+const smoothedAgain = 4
+
+// corrected takes off what smoothing does to the parameters, and adds as much to the errors. The smoothed motion, with the force that the
+// model needs for it and new noise of the position, is smoothed again, and the parameters that this leads to are compared.
+func (f *smoothed) corrected(m *model, d *data, s *fit.Solution) *fit.Solution {
+	sm, rng, all := newSmoother(4, len(d.y)), rand.New(rand.NewPCG(1, 1)), newMotion(d, Held)
+	again := &smoothed{theta: f.theta, mo: all}
+	all.rows, all.u = f.mo.rows, slices.Clone(f.mo.u)
+	for i, k := range all.rows {
+		all.u[k] -= s.Residual[i]
+	}
+	bias, y := mat.NewVecDense(len(s.FreeParams), nil), make([]float64, len(d.y))
+	for range smoothedAgain {
+		for k := range y {
+			y[k] = f.mo.x[k] + d.noise*rng.NormFloat64()
+		}
+		sm.smoothPieces(d, y, f.lambda, all.x)
+		all.derive()
+		r := again.solution(m, d)
+		step := fit.NewLinear(r).Move(floats.ScaleTo(make([]float64, len(r.Residual)), -1, r.Residual))
+		bias.AddScaledVec(bias, 1./smoothedAgain, mat.NewVecDense(len(step), step))
+	}
+	t := f.theta
+	for j, i := range m.freeParams {
+		if by := math.Abs(bias.AtVec(j) / step(&f.theta, i, 1)); !(by <= maxCorrection) {
+			s.Doubts = append(s.Doubts, fmt.Sprintf("smoothing moves %s by about %.0f %%, more than can be taken off: the contact turns round "+
+				"within too few samples, or the position is too coarse", m.name(i), 100*by))
+			return s
+		}
+		t[i] -= bias.AtVec(j)
+	}
+	f.theta = t
+	m.clip(&f.theta)
+	out := f.solution(m, d)
+	r := out.Residual
+	f.cost = floats.Dot(r, r)
+	out.Cost, out.Extra, out.Doubts, out.Reason = f.cost/2, s.Extra, s.Doubts,
+		"no change of the parameters lowers the cost, before what smoothing does is taken off"
+	rows := max(1, fit.WhitenessOf(r, out.Pieces).Effective)
+	bias.ScaleVec(math.Sqrt(rows)/floats.Norm(r, 2), bias)
+	widenAlong(out, bias)
+	return out
 }
 
 // solution describes the fit, with the derivatives with respect to all free parameters.

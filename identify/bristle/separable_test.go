@@ -5,14 +5,15 @@ import (
 	"math"
 	"testing"
 
+	"hilrig/identify/independent"
 	"hilrig/identify/record"
 )
 
-// The smoother finds every parameter within a few per cent from nothing, but its intervals are wrong: that is why its
-// verdict calls it a start only.
-func TestSmootherFailsCoverage(t *testing.T) {
+// The smoother finds every parameter within a few per cent from nothing. Its intervals hold what smoothing does to a contact of medium
+// stiffness, and are wrong for a stiff one, which turns round between a few samples: that is why its verdict calls it a start only.
+func TestSmootherCoverage(t *testing.T) {
 	const draws = 3
-	for _, name := range []string{"medium, fine encoder", "stiff, fine encoder"} {
+	for name, right := range map[string]bool{"medium, fine encoder": true, "stiff, fine encoder": false} {
 		t.Run(name, func(t *testing.T) {
 			b, hold := named(t, name), 0
 			for seed := range uint64(draws) {
@@ -32,14 +33,43 @@ func TestSmootherFailsCoverage(t *testing.T) {
 					}
 				}
 			}
-			if hold > draws*count*3/4 {
-				t.Errorf("%d of %d intervals hold the truth: then the warning about the smoother is not needed", hold, draws*count)
+			if right != (hold > draws*count*3/4) {
+				t.Errorf("%d of %d intervals hold the truth", hold, draws*count)
 			}
 		})
 	}
 }
 
-// In a good experiment it finds them within 6 %.
+// The motion tells whether the force was held between its samples, in a servo too; the damping was 2 to 9 % off where it was taken for one
+// that runs straight.
+func TestSmootherFeelsTheHold(t *testing.T) {
+	for _, c := range []struct {
+		bench   string
+		between independent.Between
+		hold    Hold
+	}{
+		{"medium, fine encoder", independent.Exact, Auto}, {"medium, fine encoder", independent.Held, Held},
+		{"medium, servo, noisy force sensor", independent.Held, Held},
+	} {
+		b := named(t, c.bench)
+		b.between = c.between
+		s, err := Separable(t.Context(), []*record.Record{b.draw(3)}, Params(false), Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Extra["hold"] != c.hold.String() {
+			t.Errorf("%s, %v: the force is taken for %v", c.bench, c.between, s.Extra["hold"])
+		}
+		for i, p := range s.Params[:sigma2] {
+			t.Logf("%s, %v, %s: %+.2f %%", c.bench, c.between, p.Name, 100*(p.Value/b.truth[i]-1))
+			if off := math.Abs(p.Value/b.truth[i] - 1); off > 0.01 {
+				t.Errorf("%s, %v: %s = %.6g, truth %.6g", c.bench, c.between, p.Name, p.Value, b.truth[i])
+			}
+		}
+	}
+}
+
+// In a good experiment it finds them within 1.5 %.
 func TestSmootherFindsValues(t *testing.T) {
 	for _, b := range fine()[1:] {
 		s, err := Separable(context.Background(), []*record.Record{b.draw(20)}, Params(false), Options{}, nil)
@@ -49,7 +79,7 @@ func TestSmootherFindsValues(t *testing.T) {
 		for i, p := range s.Params {
 			off := p.Value/b.truth[i] - 1
 			t.Logf("%s, %s: %+.2f %%", b.name, p.Name, 100*off)
-			if math.Abs(off) > 0.06 {
+			if math.Abs(off) > 0.015 {
 				t.Errorf("%s: %s = %.6g, truth %.6g", b.name, p.Name, p.Value, b.truth[i])
 			}
 		}

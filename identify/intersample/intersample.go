@@ -27,8 +27,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
+	"hilrig/identify/filter"
 )
 
 // Steps are the commands that were sent: Value[i] from Time[i] (s) to the next.
@@ -124,7 +127,11 @@ func Find(recs []Record, own *Samples, c Steps, d Drive, lag Lag) *Course {
 	best := slices.MinFunc(found, cheaper)
 	far, most := best, 0.0
 	for _, t := range found {
-		if d := squaredDistance(t.bows, best.bows); t.cost < best.cost+unsure && d > most {
+		d := 0.0
+		for i, bows := range t.bows {
+			d = math.Hypot(d, floats.Distance(bows, best.bows[i], 2))
+		}
+		if t.cost < best.cost+unsure && d > most {
 			far, most = t, d
 		}
 	}
@@ -217,16 +224,6 @@ func cheaper(a, b trial) int { return cmp.Compare(a.cost, b.cost) }
 
 // minDelay is the smallest delay: a command cannot act before it is sent, but a stamp may be off by a tick.
 func (s *search) minDelay() float64 { return -1.1 * math.Max(s.d.Tick, s.d.Early) }
-
-// squaredDistance is the sum of squares between two corrections.
-func squaredDistance(a, b [][]float64) (sum float64) {
-	for i := range a {
-		for k, x := range a[i] {
-			sum += (x - b[i][k]) * (x - b[i][k])
-		}
-	}
-	return sum
-}
 
 // search looks for the timing of the commands.
 type search struct {
@@ -378,7 +375,7 @@ func (s *search) speedError() (sum float64) {
 	for i := range s.recs {
 		r := &s.recs[i]
 		last := 0.0
-		for k, v := range rates(r.Position, r.Dt) {
+		for k, v := range filter.Derivative(r.Position, r.Dt) {
 			d := v
 			if k > 1 && k < len(r.Position)-2 {
 				d = w.K * w.K / w.R * (v - (r.Position[k+1]-r.Position[k-1])/(2*r.Dt))

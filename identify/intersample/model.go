@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"hilrig/engine/plant"
+	"hilrig/identify/filter"
 )
 
 // run is the force that the model makes of the commands along a record.
@@ -29,7 +30,7 @@ func (s *search) model(r *Record, t timing) *run {
 	if m := s.d.Winding; m != nil {
 		w = winding{r: m.R, l: math.Max(m.L, 1e-9), k: m.K, scale: m.K, brushes: *m}
 	}
-	speed := rates(r.Position, r.Dt)
+	speed := filter.Derivative(r.Position, r.Dt)
 	c := cursor{steps: s.c, t: t, h: r.Dt}
 	c.begin(r.Start)
 	i := 0.0
@@ -124,26 +125,6 @@ func (s *search) modelReading(r *Record, y *run, k int) float64 {
 		return y.hat(max(k, 1))
 	}
 	return y.deviceForce[j-1] + (y.deviceForce[j]-y.deviceForce[j-1])*(t-y.time[j-1])/(y.time[j]-y.time[j-1])
-}
-
-// rates are the speeds at the samples of a position: slopes of the parabola or quartic through its neighbours.
-func rates(x []float64, h float64) []float64 {
-	n := len(x)
-	v := make([]float64, n)
-	for k := range v {
-		switch {
-		case n < 2:
-		case k >= 2 && k < n-2:
-			v[k] = (x[k-2] - 8*x[k-1] + 8*x[k+1] - x[k+2]) / (12 * h)
-		case k >= 1 && k < n-1:
-			v[k] = (x[k+1] - x[k-1]) / (2 * h)
-		case k == 0:
-			v[k] = (x[1] - x[0]) / h
-		default:
-			v[k] = (x[k] - x[k-1]) / h
-		}
-	}
-	return v
 }
 
 // winding is L·di/dt = u − R·i − drop(i) − K·ω.
