@@ -124,8 +124,8 @@ func TestEquilibriumKeepsChargesAndFluxes(t *testing.T) {
 // drives, alone or beside a current that goes round a loop without resistance, are not.
 func TestEquilibriumThatIsUnstable(t *testing.T) {
 	pendulum := func(g string, at string) string {
-		return `{bodies: {arm: {joint: {kind: revolute, position: ` + at + `}, mass: 1, com: [1, 0, 0], inertia: [1e-6, 1e-6, 1e-6]}}, gravity: [` +
-			g + `, 0, 0]}`
+		return `{bodies: {arm: {joint: {kind: revolute, position: ` + at + `}, mass: 1, com: [1, 0, 0], inertia: [1e-6, 1e-6, 1e-6]}},
+		  gravity: [` + g + `, 0, 0]}`
 	}
 	const free = `{gravity: [0, 0, 0], bodies: {m: {joint: {kind: prismatic, axis: [1, 0, 0], damping: 1}, mass: 1}}`
 	for _, c := range []struct {

@@ -134,6 +134,11 @@ func TestClockThatIsNone(t *testing.T) {
 		}
 		r.board.read(&s, begin+4000*ms)
 		t.Logf("%s: ages from %.4g to %.4g s, %d strays, stalled for %.3g s", c.name, youngest, oldest, strays, float64(s.ClockStalled)*1e-9)
+		// told is after how long it begins anew, if that is why
+		wraps := map[string]int64{"wraps after 65 ms": 65, "wraps after 400 ms": 400, "runs backwards by 50 ms a frame": 0, "stands still": 0}
+		if want, listed := wraps[c.name]; listed && (s.ClockWrap < (want-1)*ms || s.ClockWrap > (want+1)*ms) {
+			t.Errorf("%s: wraps after %d ns, want %d ms", c.name, s.ClockWrap, want)
+		}
 		if c.stale && (youngest < 0.9 || s.ClockStalled < 900*ms) || !c.stale && (oldest > 0.0105 || s.ClockStalled > 10*ms) {
 			t.Errorf("%s: ages from %g to %g s, stalled for %g s", c.name, youngest, oldest, float64(s.ClockStalled)*1e-9)
 		}

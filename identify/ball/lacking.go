@@ -140,8 +140,10 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 		if !known {
 			k = len(r.Suspects)
 			at[f.description] = k
-			r.Suspects = append(r.Suspects, fit.Suspect{Kind: f.kind, What: f.description, Advice: f.advice,
-				Expected: f.name == "roll_moment" || f.name == "spin_moment"}) // no ball rolls on for ever
+			r.Suspects = append(r.Suspects, fit.Suspect{Kind: f.kind, What: f.description, Advice: f.advice})
+			if f.name == "roll_moment" || f.name == "spin_moment" { // no ball rolls on for ever
+				r.Suspects[k].Expected = c.Uncertain == Uncertainty{} // numbers that move without a limit here look like any of it
+			}
 		}
 		r.Suspects[k].Columns = append(r.Suspects[k].Columns, func(row int) float64 { return col[row] })
 	}
