@@ -410,7 +410,7 @@ func linkMap(st *device.Stats) map[string]float64 {
 		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": knownDuration(st.Offset) / 1e3,
 		"clock_residual_p99_us": knownDuration(st.Residual) / 1e3,
 		"clock_jumps":           float64(st.ClockJumps), "clock_rates": float64(st.ClockRates), "arrived": float64(st.Arrived),
-		"clock_stalled_us": float64(st.ClockStalled) / 1e3,
+		"clock_stalled_us": float64(st.ClockStalled) / 1e3, "clock_wrap_us": float64(st.ClockWrap) / 1e3,
 	}
 }
 
