@@ -28,7 +28,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		return nil, err
 	}
 	o := j.plan.Bristle
-	o.Warm = b.warmStart && j.knowsBristle()
+	o.WarmStart = b.warmStart && j.knowsBristle()
 	sol, err := b.fit(ctx, recs, slices.Clone(params), o, j.watch)
 	if err != nil {
 		return nil, err

@@ -306,10 +306,10 @@ func (r *Result) findLacking(b *machine.Result) {
 }
 
 // findSuspects looks for suspects in the residual. Intervals hold what they do.
-func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64, least float64) {
+func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64, minShare float64) {
 	r.tolerance = harm
 	found, possible := fit.Unmodelled(s, suspects, harm)
-	r.lacking(withoutUsualDrag(append(found, possible...)), least)
+	r.lacking(withoutUsualDrag(append(found, possible...)), minShare)
 }
 
 func instrumentsOf(b *machine.Result) *MachineInstruments {

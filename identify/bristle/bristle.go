@@ -50,7 +50,7 @@ var names = [count]string{"M", "sigma0", "sigma1", "sigma2", "Fc", "Fs", "vs", "
 
 // Options are the settings of all methods here, and the section noise of a file: what is known of a record besides its numbers.
 type Options struct {
-	Warm       bool    `yaml:"-"` // start from the values of the parameters instead of from the data
+	WarmStart  bool    `yaml:"-"` // start from the values of the parameters instead of from the data
 	Quantum    float64 `yaml:"resolution" unit:"m" want:">=0" doc:"step of the position encoder; 0: found in the record"`
 	Noise      float64 `yaml:"position" unit:"m" want:">=0" doc:"standard deviation of the position noise besides the steps of the encoder; 0: estimated"`
 	ForceNoise float64 `yaml:"force" unit:"N" want:">=0" doc:"standard deviation of the force noise; 0: estimated"`

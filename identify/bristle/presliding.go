@@ -120,7 +120,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	if m, err = newModel(inner); err != nil {
 		return s, nil
 	}
-	m.presliding, o.Warm = true, true
+	m.presliding, o.WarmStart = true, true
 	if b, err := m.track(ctx, recs, o, watch); err == nil && b.Extra["deviance"].(float64) < s.Extra["deviance"].(float64)-bent {
 		s.Doubts = append(s.Doubts, fmt.Sprintf("the bristles do not act as the linear spring they were taken for: with a break-away force of "+
 			"about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[m.places[breakout]].Value, m.unit[1]))

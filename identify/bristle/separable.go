@@ -162,7 +162,7 @@ func fitSmoothed(ctx context.Context, rec *record.Record, d *data, m *model, o *
 
 	// from several starts to the best
 	starts := []theta{m.start}
-	if !o.Warm {
+	if !o.WarmStart {
 		if starts, err = s.guess(ctx, fast); err != nil {
 			return nil, err
 		}
