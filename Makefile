@@ -7,7 +7,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -ldflags "-X hilrig/cmd/report.version=$(VERSION)"
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # GOGC=400: a third less work for 1 GB of memory
-LINTER  := GOGC=400 $(GO) run $(STATICCHECK) ./...
+LINTER  := GOGC=400 $(GO) run $(STATICCHECK)
 FUZZTIME ?= 20s
 # three packages at a time, since browsers, brokers and clusters wait more than they compute; but
 # packages whose tests measure time: one after the other, nothing beside them; after them the daemons of cmd/hil. The first ones
@@ -35,7 +35,7 @@ static:                   ## programs without C libraries for clusters: docs/stu
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(LDFLAGS) -o bin/hil-linux-arm64 ./cmd/hil
 
 test: build vet           ## everything a change must pass; asks for nothing but Go, counts and names what it skipped
-	@set -o pipefail; { bad=0; $(IDLE) env $(LINTER) >bin/staticcheck.txt 2>&1 & \
+	@set -o pipefail; { bad=0; $(IDLE) env $(LINTER) -tests=false ./... >bin/staticcheck.txt 2>&1 & \
 		GOGC=400 $(TEST) -p 3 -skip '$(DAEMONS)' $$($(GO) list ./... | grep -vE '$(TIMED)') || bad=1; \
 		wait $$! || bad=1; \
 		$(TEST) -p 1 $$($(GO) list ./... | grep -E '$(TIMED)') || bad=1; \
@@ -46,14 +46,14 @@ race:                     ## the packages that share memory between goroutines, 
 	# without the tests of the whole daemon: under the detector its core takes too long for its own watchdogs
 	$(GO) test -p 1 -race -short -timeout 12m -skip 'TestDaemon(Death|Demo|BrokerFrozen|TripExitCode|PageMoves)' ./hil/... ./cmd/... ./identify/... ./estimator/...
 
-lint: vet staticcheck     ## formatting, vet, staticcheck
+lint: vet staticcheck     ## formatting, vet, staticcheck, of tests too, for which make test has no time
 
 vet:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
 	GOGC=400 $(GO) vet -tags soak ./...    # the files of the soak besides all others but a constant in a few packages
 
 staticcheck:
-	$(LINTER)
+	$(LINTER) ./...
 
 fmt:                      ## format
 	gofmt -w $$(git ls-files '*.go')
@@ -68,7 +68,7 @@ fuzz:                     ## every fuzz target for FUZZTIME each
 	@set -e; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$p; done; done
 
-soak: build               ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, absurd files, fits over many records
+soak: build lint          ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, absurd files, fits over many records
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|AgainstIdeal|RatesAndLosses|LawOfTheContact|StudyInterrupted|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|FirstMotor|Ends|Outlives|Interrupted|StillCore|DaemonOrders|HandOver' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
 	$(GO) test -tags soak -timeout 60m -parallel 6 -count=1 -v -run BoardFaults ./cmd/hil    # the tables of docs/safety.md
 	@set -e; for f in FuzzLoad FuzzFiles FuzzSimulate; do $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 3m -fuzzminimizetime 5x ./configs; done

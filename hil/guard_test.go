@@ -36,6 +36,9 @@ func TestTransitionsAreDrawn(t *testing.T) {
 	}
 }
 
+var triggerNames = [nTriggers]string{"begin", "trip before", "estop before", "healthy", "sensor sick", "sensor well", "time is up",
+	"fault", "arm", "run", "hold", "stop", "estop", "reset"}
+
 func drawTransitions() string {
 	var b strings.Builder
 	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> INIT\n")

@@ -170,13 +170,13 @@ func (f *free) drive(t *testing.T) {
 // squares go on, and every value lies within 3.5 of its standard errors from the truth (1 of 2000 would not by chance; there are 72).
 func TestRatesAndLossesInRLS(t *testing.T) {
 	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}}
-	seeds := uint64(1)
+	rates, losses := []float64{700, 400}, []float64{0, 0.5}
 	if soak {
-		seeds = 4
+		rates, losses = []float64{1000, 700, 400}, []float64{0, 0.3, 0.5}
 	}
-	for _, rate := range []float64{1000, 700, 400} {
-		for _, loss := range []float64{0, 0.3, 0.5} {
-			for seed := range seeds {
+	for _, rate := range rates {
+		for _, loss := range losses {
+			for seed := range seeds(2) {
 				f := newFree(t, &freeBoard{rate: rate, loss: loss}, seed, false, ref)
 				f.drive(t)
 				for range 20000 {

@@ -24,9 +24,6 @@ const (
 	nTriggers
 )
 
-var triggerNames = [nTriggers]string{"begin", "trip before", "estop before", "healthy", "sensor sick", "sensor well", "time is up",
-	"fault", "arm", "run", "hold", "stop", "estop", "reset"}
-
 type transition struct {
 	from    Mode
 	trigger trigger

@@ -10,9 +10,13 @@ import (
 
 // What only tests ask for.
 
-// Close ends the watch and returns when its goroutines have ended.
+// Close ends the watch and returns when its goroutines have ended. It may be called again.
 func (l *LifeLine) Close() {
-	l.closeOnce.Do(func() { close(l.quit) })
+	select {
+	case <-l.quit:
+	default:
+		close(l.quit)
+	}
 	l.watchers.Wait()
 }
 

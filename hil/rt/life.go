@@ -7,12 +7,11 @@ import (
 
 // LifeLine watches the supervisor on behalf of the core. The tick reads flags only.
 type LifeLine struct {
-	loss      atomic.Uint32 // a loss; one that is final stays
-	stop      atomic.Bool
-	news      chan struct{} // something of this changed; room for one
-	quit      chan struct{}
-	closeOnce sync.Once
-	watchers  sync.WaitGroup
+	loss     atomic.Uint32 // a loss; one that is final stays
+	stop     atomic.Bool
+	news     chan struct{} // something of this changed; room for one
+	quit     chan struct{}
+	watchers sync.WaitGroup
 }
 
 // loss is how the supervisor was found missing.

@@ -141,7 +141,7 @@ func TestOddRecords(t *testing.T) {
 	}
 	slices.Sort(names)
 	for i, name := range names {
-		if !soaking && i%9 > 0 {
+		if !soaking && i%15 > 0 {
 			continue
 		}
 		begin := processor()
