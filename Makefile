@@ -69,7 +69,7 @@ fuzz:                     ## every fuzz target for FUZZTIME each
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$p; done; done
 
 soak: build lint          ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, absurd files, fits over many records
-	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|AgainstIdeal|RatesAndLosses|LawOfTheContact|StudyInterrupted|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|FirstMotor|Ends|Outlives|Interrupted|StillCore|DaemonOrders|HandOver' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
+	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|AgainstIdeal|RatesAndLosses|LawOfTheContact|StudyInterrupted|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|FirstMotor|Ends|Outlives|Interrupted|StillCore|DaemonOrders|HandOver|MissingSamples' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
 	$(GO) test -tags soak -timeout 60m -parallel 6 -count=1 -v -run BoardFaults ./cmd/hil    # the tables of docs/safety.md
 	@set -e; for f in FuzzLoad FuzzFiles FuzzSimulate; do $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 3m -fuzzminimizetime 5x ./configs; done
 	$(GO) test -run '^$$' -fuzz '^FuzzParseUnit$$' -fuzztime 3m -fuzzminimizetime 5x ./configs/schema

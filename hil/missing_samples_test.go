@@ -70,10 +70,13 @@ func boardShop(t *testing.T, drive plant.DriveKind, side, seconds float64, next 
 
 // A computer that is busy, or a board that is late, makes a fault go unseen no longer: with samples missing for a few periods every 50 to
 // 150 ms a position that shows 5 % of the motion is found as it is without (0.85 s and 56 rad at the worst moment), and one that counts the
-// wrong way within 0.1 s and 2 rad. Where each such gap began all anew, the first one was not found in 3 s and 120 rad.
+// wrong way within 0.1 s and 2 rad (0.25 s and 5 rad from any moment: without gaps 184 ms and 1.5 rad, with them 186 ms and 3.5 rad). Where
+// each such gap began all anew, the first one was not found in 3 s and 120 rad.
 func TestMissingSamplesHideNoFault(t *testing.T) {
 	drives, moments := []plant.DriveKind{plant.CurrentDrive, plant.VoltageDrive}, []float64{1.3, 2.1}
+	turnedTime, turnedWay := 100, 2. // ms, rad
 	if soak {
+		turnedTime, turnedWay = 250, 5
 		drives, moments = append(drives, plant.EffortDrive), nil
 		for at := 0.5; at < 2.5; at += 0.05 {
 			moments = append(moments, at)
@@ -98,7 +101,7 @@ func TestMissingSamplesHideNoFault(t *testing.T) {
 					}
 				}
 				t.Logf("%v, %g shown, %s: %d ms, %.3g rad", drive, share, gaps.name, most, worst)
-				if share > 0 && (most > 900 || worst > 60) || share < 0 && (most > 100 || worst > 2) {
+				if share > 0 && (most > 900 || worst > 60) || share < 0 && (most > turnedTime || worst > turnedWay) {
 					t.Errorf("%v, %g shown, %s: %d ms, %.3g rad", drive, share, gaps.name, most, worst)
 				}
 			}
