@@ -35,7 +35,7 @@ type arrivals struct {
 	deviceRestarts uint64          // times the device began anew, as told last …
 	begunTold      time.Duration   // … which was then
 
-	stalledTold time.Duration // when it was told that its clock stands still; 0: never
+	stalledTold time.Duration // when it was told that its clock stands still; 0: not since it went on
 
 	rates     uint64        // changes of the rate of its clock, as told last …
 	ratesTold time.Duration // … which was then
@@ -114,7 +114,9 @@ func (a *arrivals) clock(now device.Stats, at time.Duration) {
 			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.ClockJumps-a.jumps, "time"), "1 time", "once", 1))})
 		a.jumps, a.jumpsTold = now.ClockJumps, at
 	}
-	if stalled := time.Duration(now.ClockStalled); stalled >= time.Second/2 && (a.stalledTold == 0 || at-a.stalledTold >= time.Minute) {
+	if stalled := time.Duration(now.ClockStalled); stalled == 0 {
+		a.stalledTold = 0 // the next time it is told at once
+	} else if stalled >= time.Second/2 && (a.stalledTold == 0 || at-a.stalledTold >= time.Minute) {
 		what := "stands still or runs backwards"
 		if w := time.Duration(now.ClockWrap); w > 0 {
 			what = fmt.Sprintf("begins anew every %.3g s, where the file and the protocol know of no wrap", w.Seconds())

@@ -304,7 +304,9 @@ func TestStalledClockIsTold(t *testing.T) {
 		{0, time.Second, 0, ""}, {499 * time.Millisecond, 2 * time.Second, 0, ""},
 		{500 * time.Millisecond, 3 * time.Second, 0, "CLOCK the clock of drive stands still"},
 		{61 * time.Second, 62 * time.Second, 0, ""}, {62 * time.Second, 63 * time.Second, 0, "for 62.0 s now"}, {0, 200 * time.Second, 0, ""},
-		{500 * time.Millisecond, 300 * time.Second, 65536 * time.Microsecond, "CLOCK the clock of drive begins anew every 0.0655 s"},
+		{500 * time.Millisecond, 201 * time.Second, 0, "CLOCK the clock of drive stands still"}, {0, 202 * time.Second, 0, ""},
+		{500 * time.Millisecond, 203 * time.Second, 65536 * time.Microsecond, "CLOCK the clock of drive begins anew every 0.0655 s"},
+		{2 * time.Second, 205 * time.Second, 65536 * time.Microsecond, ""},
 	} {
 		told = nil
 		a.clock(device.Stats{ClockStalled: int64(c.stalled), ClockWrap: int64(c.wrap)}, c.at)
