@@ -113,9 +113,10 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 		along[i] = floats.Dot(x[i], sol.Residual)
 	}
 	sigma := min(overNoise(sol, 1), s.poses.sigma)
-	move, cov := priorSolve(gram, along, before, priorInformation(a.numbers), sigma)
+	move, cov := priorSolve(gram, along, before, priorInformation(a.numbers, true), sigma)
 	_, own := priorSolve(gram.SliceSym(0, p), along[:p], before[:p], nil, sigma)
-	if cov == nil || own == nil {
+	apart, apartCov := priorSolve(gram, along, before, priorInformation(a.numbers, false), sigma)
+	if cov == nil || own == nil || apartCov == nil {
 		return false
 	}
 	a.theta, a.shift = move[:p], move[p:]
@@ -138,7 +139,8 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 			return move
 		}))
 	}
-	r.conflict = conflictOf(sol, r.Assumed, cov)
+	floats.Add(apart, before)
+	r.conflict = conflictOf(sol, r.Assumed, apart[p:], apartCov)
 	return true
 }
 
@@ -156,15 +158,16 @@ func (a *adjustment) assumption(sol *fit.Solution, k int, shift float64, move fu
 	return out
 }
 
-// priorInformation is the inverse of the covariance of numbers before the recording, in their uncertainties. Moments of inertia share half
-// of their variance, ½·(I + 1·1ᵀ): all follow from one mass, one radius and one model of the body. The recording tells their ratios well and
-// their size hardly, and an error of all would be √3 times smaller than that of each if they had nothing in common.
-func priorInformation(numbers []fixed) *mat.SymDense {
+// priorInformation is the inverse of the covariance of numbers before the recording, in their uncertainties. How much the errors of moments
+// of inertia have in common nobody says. They are shared for intervals, by half of the variance, ½·(I + 1·1ᵀ): all follow from one mass, one
+// radius and one model of the body, the recording tells their ratios well and their size hardly, and an error of all would be √3 times smaller
+// than that of each if they had nothing in common. They are not shared where recording and file are compared: their ratios may be off, too.
+func priorInformation(numbers []fixed, shared bool) *mat.SymDense {
 	p := mat.NewSymDense(len(numbers), nil)
 	var moments []int
 	for i := range numbers {
 		p.SetSym(i, i, 1)
-		if IsMoment(numbers[i].name) {
+		if shared && IsMoment(numbers[i].name) {
 			moments = append(moments, i)
 		}
 	}
@@ -225,14 +228,15 @@ type conflict struct {
 	params []string // to which it matters
 }
 
-// conflictOf looks for the number that is moved farthest. Where the file is right, moves have the covariance of what was known of the
-// numbers before less that after, cov, of the parameters and then of the numbers in their uncertainties. A number matters to friction
-// that a move by its uncertainty changes by more than matters, in the standard uncertainty of that.
-func conflictOf(sol *fit.Solution, list []Assumption, cov *mat.SymDense) (worst conflict) {
+// conflictOf looks for the number that is moved farthest, by shifts in their uncertainties. Where the file is right, moves have the
+// covariance of what was known of the numbers before less that after, cov, of the parameters and then of the numbers in their uncertainties.
+// A number matters to friction that a move by its uncertainty changes by more than matters, in the standard uncertainty of that. (All moments
+// of inertia together tell what the mass alone tells: motion knows their ratio.)
+func conflictOf(sol *fit.Solution, list []Assumption, shifts []float64, cov *mat.SymDense) (worst conflict) {
 	count, first := 0, cov.SymmetricDim()-len(list)
 	worst.chance = 1
 	for k := range list {
-		c := conflict{number: list[k].Name, shift: list[k].Shift / list[k].Uncertainty}
+		c := conflict{number: list[k].Name, shift: shifts[k]}
 		for j, i := range sol.FreeParams {
 			name := sol.Params[i].Name
 			if IsFriction(name) && math.Abs(list[k].ParamMoves[name]) > matters*math.Sqrt(cov.At(j, j)) {
