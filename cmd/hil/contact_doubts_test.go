@@ -30,7 +30,7 @@ func TestStepTooLongForAThinPlate(t *testing.T) {
 	for _, c := range []struct {
 		step string
 		code int
-	}{{"20 us", report.Quality}, {"9.7 us", report.Quality}, {"11 us", report.OK}, {"5.1 us", report.OK}, {"4.9 us", report.OK}, {"1 us", report.OK}} {
+	}{{"20 us", report.Quality}, {"9.7 us", report.Quality}, {"6.3 us", report.Quality}, {"11 us", report.OK}, {"5.1 us", report.OK}, {"4.9 us", report.OK}, {"1 us", report.OK}} {
 		path := sceneFile(t, `    - {name: plate, shape: box, mass: 1, size: [0.001, 0.2], position: [0.5, 0], locked: [angle]}
     - {name: bullet, shape: box, mass: 0.01, size: [0.004, 0.004], velocity: [100, 0]}
 `, "    - {a: bullet, b: plate, eps_n: 0.5}\n", "engine: {step: "+c.step+"}\nduration: 10 ms\n")

@@ -40,7 +40,7 @@ type Moreau struct {
 	State        []lcp.State
 
 	MoreauCounts
-	Overrun Overrun // the worst of Overruns
+	Overrun Overrun // the worst of Overruns; a missed contact comes before depth, which may be its consequence
 
 	sys            System
 	swp            Sweeper // nil: does not know
@@ -219,14 +219,14 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 			copy(m.qLook, q)
 			m.tLook = t
 		}
-		if a, b, share := m.swp.Missed(h+m.maxLag, m.tLook, m.qLook); share > far.Share {
-			far = Overrun{a, b, t, share}
+		if a, b, share := m.swp.Missed(h+m.maxLag, m.tLook, m.qLook); share > 0 {
+			far = Overrun{A: a, B: b, T: t, Share: share, Missed: true}
 		}
 		m.tLook = tc
 		if far.Share > 1 {
 			m.Overruns++
 		}
-		if far.Share > m.Overrun.Share {
+		if far.Missed && !m.Overrun.Missed || far.Missed == m.Overrun.Missed && far.Share > m.Overrun.Share {
 			m.Overrun = far
 		}
 	}

@@ -53,6 +53,8 @@ type Overrun struct {
 	A, B  string  // the bodies
 	T     float64 // s
 	Share float64 // the largest quotient of motion and room, or of depth and what impacts explain
+
+	Missed bool // a contact was missed, or may have been: the quotient is one of motion and room
 }
 
 // setDefaults puts the defaults in and says all that is wrong, for a system with f coordinates.
