@@ -73,6 +73,36 @@ func (c *Config) FastestRate() float64 {
 	return rate
 }
 
+// PlantRate is that of the ticks of the virtual rig, in Hz. A device that is asked and does not say when it sampled answers with what it
+// reads then: so that this is at most a millisecond old, as in a drive, and not a period of the questions.
+func (c *Config) PlantRate() float64 {
+	const fresh = 1000 // Hz
+	rate := c.FastestRate()
+	if c.Virtual.Plant.Kind == ballPlant || !slices.ContainsFunc(c.Devices, func(d Device) bool { return c.asked(&d) }) {
+		return rate
+	}
+	for n := 1.0; n*rate <= c.Virtual.InnerRate; n++ {
+		if q := c.Virtual.InnerRate / (n * rate); n*rate >= fresh && math.Abs(q-math.Round(q)) < 1e-9*q {
+			return n * rate
+		}
+	}
+	return rate
+}
+
+// SendEvery is the number of ticks of the virtual rig between two samples of a device.
+func (c *Config) SendEvery(d *Device) int {
+	if c.asked(d) {
+		return 1
+	}
+	return int(c.PlantRate()/c.DeviceRate(d) + 0.5)
+}
+
+// asked tells whether the samples of a device are replies, of the time of the question.
+func (c *Config) asked(d *Device) bool {
+	p, err := c.Plan(d)
+	return err == nil && len(p.Turns) > 0 && !p.AllOnce() && !p.Clocked
+}
+
 // Age is the greatest age of a sample when the tick reads it, s: the frame has to travel, and the tick comes up to one
 // frame period later.
 func (b Budget) Age() float64 { return b.Rx.Wire + 1/b.Rx.Rate }

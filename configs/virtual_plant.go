@@ -184,7 +184,7 @@ func (c *Config) Machine() (plant.Machine, int, error) {
 		return m, 1, err
 	case machinePlant:
 		m, err := c.linkage()
-		return m, max(1, int(v.InnerRate/c.FastestRate()+0.5)), err
+		return m, max(1, int(v.InnerRate/c.PlantRate()+0.5)), err
 	}
 	s := plant.Spec{Kind: string(p.Kind)}
 	for _, a := range p.Axes {
@@ -194,14 +194,14 @@ func (c *Config) Machine() (plant.Machine, int, error) {
 		s.TwoLink = p.TwoLink.TwoLink
 	}
 	m, err := plant.New(s)
-	return m, max(1, int(v.InnerRate/c.FastestRate()+0.5)), err
+	return m, max(1, int(v.InnerRate/c.PlantRate()+0.5)), err
 }
 
 // brushMachine is a motor with simulated brushes. It cuts its steps by itself.
 func (c *Config) brushMachine() (plant.Machine, int, error) {
 	const longest = 1e-3 // s  of a step: torque and current of the rows are means over it
 	b, a := c.Virtual.Plant.Brush, c.Truth(c.Virtual.Plant.Axes[0].Name)
-	period := 1 / c.FastestRate()
+	period := 1 / c.PlantRate()
 	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
 	m, err := brush.NewMachine(brush.MachineSpec{
 		Name: a.Name, Params: b.Parameters.Of(a.Motor), SubStep: b.Step, MaxSubSteps: int(math.Ceil(period / float64(inner) / b.Step)),

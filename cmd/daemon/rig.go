@@ -102,7 +102,7 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 		debug.SetMemoryLimit(256 << 20) // the loop allocates nothing; should anything else, collect at 256 MiB
 		rt.Prefer()                     // a starved rig is a rig that stopped sending
 	}
-	w := &plantWatch{Outside: Nobody{}, period: int64(1e9 / cfg.FastestRate()), realTime: realTime}
+	w := &plantWatch{Outside: Nobody{}, period: int64(1e9 / cfg.PlantRate()), realTime: realTime}
 	defer w.report(ctx, json.NewEncoder(out))()
 	return RunRig(ctx, out, cfg, RigPorts{Link: o.Link, Sockets: o.Sockets}, o.Flood, w)
 }
@@ -224,9 +224,9 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, at RigPorts
 }
 
 // rigSpec is the plant of a configuration with its sensors, its script and the drives that its devices command. One plant stands behind
-// all devices; it ticks with the fastest.
+// all devices.
 func rigSpec(cfg *configs.Config) (*hil.PlantSpec, error) {
-	rate := cfg.FastestRate()
+	rate := cfg.PlantRate()
 	machine, inner, err := cfg.Machine()
 	if err != nil {
 		return nil, report.ExitWith(report.Invalid, err)
@@ -294,7 +294,7 @@ func farEnds(cfg *configs.Config, place func(i int, o *device.FirmwareOptions)) 
 		}
 		boards = append(boards, fw)
 		parts = append(parts, device.Part{Name: dev.Name, Member: fw, Optional: true,
-			SendEvery: int(cfg.FastestRate()/cfg.DeviceRate(dev) + 0.5)})
+			SendEvery: cfg.SendEvery(dev)})
 	}
 	far, err := device.NewSet(0, parts...)
 	if err != nil {
