@@ -44,7 +44,8 @@ func (c *Config) checkRates(r *schema.Report) {
 		if d := &c.Devices[i]; d.Rate > 0 && !r.HasProblem(d.path()+".rate") {
 			multiple(d.path()+".rate", d.Rate)
 			if n := c.FastestRate() / d.Rate; math.Abs(n-math.Round(n)) > 1e-9*n {
-				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; a device of the virtual rig sends at a whole part of the rate of the fastest, %s Hz", d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
+				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; a device of the virtual rig sends at a whole part of the rate of the fastest, %s Hz",
+					d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
 			}
 		}
 	}
