@@ -10,7 +10,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 LINTER  := GOGC=400 $(GO) run $(STATICCHECK)
 FUZZTIME ?= 20s
 # three packages at a time, since browsers, brokers and clusters wait more than they compute; but
-# packages whose tests measure time: one after the other, nothing beside them; after them the daemons of cmd/hil. The first ones
+# packages whose tests measure time: one after the other, nothing beside them; after them the daemons of cmd/hil, of which at most three
+# that fail are repeated alone, in case the machine was too busy: the summary names them. The first ones
 # do a fifth less work with GOGC=400; the others run as a user's program does
 TIMED   := ^hilrig/(hil/(daemon|device|ring|rt)|cmd/daemon)$$
 DAEMONS := ^TestDaemon
@@ -39,7 +40,9 @@ test: build vet           ## everything a change must pass; asks for nothing but
 		GOGC=400 $(TEST) -p 3 -skip '$(DAEMONS)' $$($(GO) list ./... | grep -vE '$(TIMED)') || bad=1; \
 		wait $$! || bad=1; \
 		$(TEST) -p 1 $$($(GO) list ./... | grep -E '$(TIMED)') || bad=1; \
-		$(TEST) -run '$(DAEMONS)' ./cmd/hil -args -pairs || bad=1; exit $$bad; } | $(GO) run ./cmd/testsum; \
+		$(TEST) -run '$(DAEMONS)' ./cmd/hil -args -pairs | tee bin/daemons.json || { \
+			again=$$($(GO) run ./cmd/testsum -failed <bin/daemons.json) && $(TEST) -run "$$again" ./cmd/hil || bad=1; }; \
+		exit $$bad; } | $(GO) run ./cmd/testsum; \
 		bad=$$?; cat bin/staticcheck.txt; exit $$bad
 
 race:                     ## the packages that share memory between goroutines, under the race detector

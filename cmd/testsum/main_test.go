@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,6 +28,21 @@ const bad = `{"Action":"output","Package":"b","Test":"TestBad","Output":"    bad
 {"Action":"fail","Package":"b","Elapsed":0.5}
 `
 
+// what go test says of a test that panics, and of a program that ends before its tests do
+const panics = `{"Action":"output","Package":"b","Test":"TestBad","Output":"panic: y\n"}
+{"Action":"fail","Package":"b","Test":"TestBad","Elapsed":0}
+{"Action":"output","Package":"b","Output":"FAIL\tb\t0.009s\n"}
+{"Action":"fail","Package":"b","Elapsed":0.009}
+`
+
+const exits = `{"Action":"output","Package":"b","Output":"FAIL\tb\t0.004s\n"}
+{"Action":"fail","Package":"b","Elapsed":0.008}
+`
+
+const again = `{"Action":"pass","Package":"b","Test":"TestBad","Elapsed":0}
+{"Action":"pass","Package":"b","Elapsed":0.5}
+`
+
 const broken = `{"ImportPath":"c [c.test]","Action":"build-output","Output":"c/c.go:1:1: undefined: x\n"}
 {"ImportPath":"c [c.test]","Action":"build-fail"}
 {"Action":"fail","Package":"c","Elapsed":0,"FailedBuild":"c [c.test]"}
@@ -42,10 +59,15 @@ func TestSummarise(t *testing.T) {
 			"all is well"},
 		{run + bad, false, []string{"bad_test.go:7: 3, want 4", "FAIL  b  0.5 s\n", "\nFAIL\n"}, "all is well"},
 		{run + broken, false, []string{"undefined: x", "FAIL  c"}, "all is well"},
+		{run + bad + again, true, []string{"bad_test.go:7: 3, want 4", "2 tests passed",
+			"1 failed, and passed when repeated with nothing beside:\n  b TestBad\n"}, "no test ran"},
+		{run + bad + bad, false, []string{"\nFAIL\n"}, "repeated"},
+		{run + panics + again, false, []string{"panic: y", "\nFAIL\n"}, "all is well"},
+		{run + exits + again, false, []string{"\nFAIL\n"}, "all is well"},
 		{"go: no such module\n", false, []string{"go: no such module", "no test ran"}, "passed in 1"},
 	} {
 		var out strings.Builder
-		if well := summarise(strings.NewReader(c.in), &out); well != c.well {
+		if well := summarise(strings.NewReader(c.in), &out).report(&out); well != c.well {
 			t.Errorf("well: %v, want %v\n%s", well, c.well, out.String())
 		}
 		for _, want := range c.has {
@@ -55,6 +77,28 @@ func TestSummarise(t *testing.T) {
 		}
 		if strings.Contains(out.String(), c.hasNo) {
 			t.Errorf("has %q:\n%s", c.hasNo, out.String())
+		}
+	}
+}
+
+// Only tests beside which all others have run, and not many, are repeated.
+func TestRepeatable(t *testing.T) {
+	test, end, _ := strings.Cut(bad, "Elapsed\":0}\n")
+	test += "Elapsed\":0}\n"
+	many := ""
+	for _, name := range []string{"A", "B", "C", "D"} {
+		many += strings.ReplaceAll(test, "TestBad", "Test"+name)
+	}
+	for _, c := range []struct {
+		in   string
+		want []string
+	}{
+		{run, nil}, {run + bad, []string{"TestBad"}}, {strings.ReplaceAll(bad, "TestBad\"", "TestBad/one case\""), []string{"TestBad"}},
+		{run + bad + again, nil}, {run + panics, nil}, {run + exits, nil}, {run + broken, nil}, {many + end, nil},
+		{strings.ReplaceAll(many, "TestD", "TestC") + end, []string{"TestA", "TestB", "TestC"}},
+	} {
+		if got := summarise(strings.NewReader(c.in), io.Discard).repeatable(); !slices.Equal(got, c.want) {
+			t.Errorf("%v, want %v of\n%s", got, c.want, c.in)
 		}
 	}
 }
