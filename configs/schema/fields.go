@@ -2,7 +2,9 @@ package schema
 
 import (
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Field is what the tags of a struct field say.
@@ -31,9 +33,20 @@ func (f *Field) AllUnits() []string {
 	return f.allUnits(f.Unit)
 }
 
+// fieldsByType is what has been read: the loader of a fit's machine comes by hundreds of times.
+var fieldsByType sync.Map // of reflect.Type, a []Field
+
 // FieldsOf reads the tags of a struct: yaml, unit, delta, enum, secret, parse, doc. The fields of an embedded struct without a key
-// stand among its own.
+// stand among its own. The list is the caller's.
 func FieldsOf(t reflect.Type) []Field {
+	fields, ok := fieldsByType.Load(t)
+	if !ok {
+		fields, _ = fieldsByType.LoadOrStore(t, readFields(t))
+	}
+	return slices.Clone(fields.([]Field))
+}
+
+func readFields(t reflect.Type) []Field {
 	var out []Field
 	for i := range t.NumField() {
 		f := t.Field(i)
