@@ -55,9 +55,9 @@ type signs struct {
 	commandHistory      [delaySamples]float64 // u or u2 at the samples before
 	weight              average               // of a sample in the means
 	newestBalance       float64               // command  what the balance of the newest sample leaves
-	brokenBalance, hint lasting
-	showsMotion         bool    // the position shows a motion, however slow
-	older               lasting // the balance of the command as it was sent
+	brokenBalance, hint lasting               // the first of a voltage alone
+	showsMotion         bool                  // the position shows a motion, however slow
+	older               lasting               // the balance of the command as it was sent
 
 	constantCurrentTime float64 // s  the current has been the same number for so long …
 	lo, hi              float64 // V  … while u − K·ω went from here to there
@@ -184,7 +184,6 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	s.showsMotion = math.Abs(s.w) > patientWay/patientTime*max(s.s.Kalman.Count, s.s.Mechanical.Count)
 	u, ri, emf := s.terms()
 	s.newestBalance = u - ri - emf
-	meant := s.meant(u, ri+emf)
 	if dt <= 3*s.s.SamplePeriod { // what happened in a gap is not known
 		sent = s.c2
 		if s.current {
@@ -195,15 +194,20 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 		if s.drive != plant.VelocityDrive {
 			s.swing.add(sent, ri+emf, dt, max(delaySpacing, s.s.SamplePeriod), s.rest)
 		}
-		s.scale.add(u, ri, emf, dt)
+		if s.current {
+			s.scale.add(u, ri, emf, dt)
+		}
 	}
-	if f := s.scale.judge(s.floor / 8); s.current {
+	if s.current {
+		f := s.scale.judge(s.floor / 8)
 		if f.Fault == Disagree {
 			f.Value, f.Limit = f.Value/s.s.Motor.R, f.Limit/s.s.Motor.R
 		}
 		s.slope.add(f, dt)
 	}
-	s.brokenBalance.add(s.balance(meant, ri, emf, 0.5, s.floor), dt)
+	if s.drive == plant.VoltageDrive {
+		s.brokenBalance.add(s.balance(s.meant(u, ri+emf), ri, emf, 0.5, s.floor), dt)
+	}
 	if s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt); dt > gapSamples*s.s.SamplePeriod*(1+1e-9) {
 		s.hint.time = 0 // samples that come so rarely name no cause
 	}
@@ -245,8 +249,7 @@ func (s *signs) verdict() (bad, hint Finding) {
 	switch {
 	case swung.Fault != Fine:
 		bad, broken = swung, swung
-	case s.brokenBalance.Fault != Fine && s.brokenBalance.time >= max(signsFor, s.brokenBalance.samples()*s.s.SamplePeriod) &&
-		s.drive == plant.VoltageDrive:
+	case s.brokenBalance.Fault != Fine && s.brokenBalance.time >= max(signsFor, s.brokenBalance.samples()*s.s.SamplePeriod):
 		bad = s.named(broken)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
 		bad, broken = s.slope.Finding, s.slope.Finding
@@ -430,9 +433,12 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 // orLate is a finding, or the delay that leaves a tenth of what the command of now does, less than any turned sign, and less than the
 // longest delay: where that is the best, any command of long ago is.
 func (d *delays) orLate(f Finding) Finding {
+	if f.Fault == Fine || d.spacing == 0 || !d.hasEvidence() {
+		return f
+	}
 	best := d.bestDelay()
 	least := min(d.signSquares[0]/10, d.signSquares[1], d.signSquares[2], d.signSquares[3])
-	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !d.hasEvidence() || !(d.delaySquares[best] < least) {
+	if best == delaySteps-1 || !(d.delaySquares[best] < least) {
 		return f
 	}
 	return Finding{Delay, f.Quantity, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}
