@@ -13,8 +13,8 @@ import (
 // each; fixed priorities would starve the last ones. A command is a turn with the loop's period that is there only while a command
 // waits. Turns that come once are asked before all others.
 //
-// A question whose period and that of the command go into one another is asked an eighth of the latter behind the command, so that a sample
-// is as old in the next tick, and shows as much of the command, in each run.
+// A question whose period and that of the command go into one another is asked a quarter of the latter behind the command, so that a
+// sample is as old in the next tick, and shows as much of the command, in each run. The questions have the rest of the period.
 type schedule struct {
 	turns []protocol.Turn
 	state []turnState
@@ -157,7 +157,7 @@ func (s *schedule) behindCommand(due, period int64) int64 {
 	if s.period == 0 || !divides(s.period, period) && !divides(period, s.period) {
 		return due
 	}
-	from := s.tick + s.period/8
+	from := s.tick + s.period/4
 	return from + int64(math.Round(float64(due-from)/float64(period)))*period
 }
 
