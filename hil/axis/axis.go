@@ -154,8 +154,10 @@ func New(s Spec) (*Axis, error) {
 	if s.hasDrive() {
 		if s.Drive == plant.VoltageDrive && s.measured(estimator.Current) {
 			a.pushes = newSigns(&a.s, plant.CurrentDrive, s.TopCommand/s.Motor.R)
+			a.pushes.period = judgePeriod
 		}
 		a.signs, a.frozen = newSigns(&a.s, s.Drive, s.TopCommand), newFrozen(&a.s, a.est.PositionNoise())
+		a.signs.period = judgePeriod
 		if a.frozen != nil && s.Drive != plant.VelocityDrive {
 			a.momentum, a.runaway = newMomentum(a.frozen), &runaway{f: a.frozen}
 		}

@@ -43,6 +43,7 @@ type frozen struct {
 	stood       float64 // s    … is the same for so long
 	load        float64 // N·m  mean of what opposed the motion beside friction, over the last loadMean of motion …
 	newestLoad  float64 // N·m  … but for the newest of it: what stops the axis within a sample is no load that it carried
+	loadWeight  average // of a sample in it
 	motion      float64 // s    since energised
 	sum         float64 // of command times time …
 	pending     float64 // s    … since the newest sample
@@ -152,7 +153,7 @@ func (f *frozen) step(k Tick, p *estimator.Sample, command, current, load float6
 		moved := f.hasPosition
 		if moved && numeric.IsFinite(load) {
 			f.motion += f.stood
-			f.load += (f.newestLoad - f.load) * max(-math.Expm1(-f.stood/loadMean), f.stood/f.motion)
+			f.load += (f.newestLoad - f.load) * max(f.loadWeight.weightFor(f.stood, loadMean), f.stood/f.motion)
 		}
 		if numeric.IsFinite(load) {
 			f.newestLoad = load

@@ -42,22 +42,26 @@ type signs struct {
 	floor       float64 // in the unit of the command, as all balances
 	rest        float64 // … what friction, and what is not known of the effort of a command, may take
 	frozenLimit float64 // V  a current that stays the same number bears no more change of the voltage
+	period      float64 // s  the means are judged so often; 0: at every sample
 
-	primed              bool                  // means are those of an energised axis
-	lastSamples         [2]float64            // rad, A  position and current taken last
-	sum, part           float64               // of command times time since then, and how long
-	sentSum             float64               // … of the command as it was sent
-	u, i, w             float64               // command, A, rad/s  means
-	di                  float64               // A/s  change of the mean current
-	u2, w2              float64               // command, rad/s  means of the means, for the acceleration
-	c, c2               float64               // command as it was sent, mean and mean of the mean
-	energisedTime       float64               // s  since energised
-	commandHistory      [delaySamples]float64 // u or u2 at the samples before
-	weight              average               // of a sample in the means
-	newestBalance       float64               // command  what the balance of the newest sample leaves
-	brokenBalance, hint lasting
-	showsMotion         bool    // the position shows a motion, however slow
-	older               lasting // the balance of the command as it was sent
+	primed              bool                      // means are those of an energised axis
+	lastSamples         [2]float64                // rad, A  position and current taken last
+	sum, part           float64                   // of command times time since then, and how long
+	sentSum             float64                   // … of the command as it was sent
+	u, i, w             float64                   // command, A, rad/s  means
+	di                  float64                   // A/s  change of the mean current
+	u2, w2              float64                   // command, rad/s  means of the means, for the acceleration
+	c, c2               float64                   // command as it was sent, mean and mean of the mean
+	energisedTime       float64                   // s  since energised
+	commandHistory      [1 + delaySamples]float64 // u or u2 at the newest sample and at those before
+	weight              average                   // of a sample in the means
+	unjudged            float64                   // s  of samples since they were judged …
+	longestPart         float64                   // s  … and the longest between two of them
+	found, foundHint    Finding                   // by that
+	newestBalance       float64                   // command  what the balance of the newest sample leaves
+	brokenBalance, hint lasting                   // the first of a voltage alone
+	showsMotion         bool                      // the position shows a motion, however slow
+	older               lasting                   // the balance of the command as it was sent
 
 	constantCurrentTime float64 // s  the current has been the same number for so long …
 	lo, hi              float64 // V  … while u − K·ω went from here to there
@@ -94,6 +98,8 @@ func (l *lasting) samples() float64 {
 const (
 	signsFor = 20e-3 // s  a balance must be broken for so long: longer than any transient of a drive
 	slopeFor = 0.3   // s  … and a slope
+
+	judgePeriod = 2e-3 // s  means over 10 ms at least are judged so often at most
 
 	minBrokenSamples = 2    // samples with a broken balance, at least
 	delaySamples     = 3    // so many samples a command may need to show
@@ -146,8 +152,8 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	dt := s.s.Tick * (1 + float64(k.Skip))
 	if any := u + sent + taken[0] + taken[1]; !s.primed || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, frozenLimit: s.frozenLimit, rest: s.rest}
-		s.primed, s.lastSamples, s.u, s.i, s.u2, s.commandHistory = any-any == 0, taken, u, taken[1], u, [delaySamples]float64{u, u, u}
+		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, frozenLimit: s.frozenLimit, rest: s.rest, period: s.period}
+		s.primed, s.lastSamples, s.u, s.i, s.u2, s.commandHistory = any-any == 0, taken, u, taken[1], u, [1 + delaySamples]float64{u, u, u, u}
 		s.c, s.c2 = sent, sent
 		return
 	}
@@ -155,7 +161,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	s.sentSum += dt * sent
 	s.part += dt
 	if !fresh {
-		return s.verdict()
+		return s.found, s.foundHint
 	}
 	dt, u, sent = s.part, s.sum/s.part, s.sentSum/s.part
 	omega := (taken[0] - s.lastSamples[0]) / dt
@@ -181,44 +187,68 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	if s.energisedTime += dt; s.energisedTime < 3*s.tau {
 		return
 	}
+	s.longestPart = max(s.longestPart, dt)
 	s.showsMotion = math.Abs(s.w) > patientWay/patientTime*max(s.s.Kalman.Count, s.s.Mechanical.Count)
+	if s.unjudged += dt; s.drive == plant.VoltageDrive {
+		s.remember()
+	}
+	if s.unjudged >= s.period-s.s.SamplePeriod/2 {
+		s.judge()
+		s.found, s.foundHint = s.verdict()
+	}
+	return s.found, s.foundHint
+}
+
+// judge looks at the means.
+func (s *signs) judge() {
+	dt, longest := s.unjudged, s.longestPart
+	s.unjudged, s.longestPart = 0, 0
 	u, ri, emf := s.terms()
 	s.newestBalance = u - ri - emf
-	meant := s.meant(u, ri+emf)
-	if dt <= 3*s.s.SamplePeriod { // what happened in a gap is not known
-		sent = s.c2
+	if longest <= 3*s.s.SamplePeriod { // what happened in a gap is not known
+		sent := s.c2
 		if s.current {
 			sent = s.c
+			s.scale.add(u, ri, emf, dt)
 		}
 		s.older.add(s.balance(sent, ri, emf, 0.25, s.floor/8), dt)
 		s.delays.add(sent, ri, emf, dt, max(delaySpacing, s.s.SamplePeriod), s.older.Fault != Fine)
 		if s.drive != plant.VelocityDrive {
 			s.swing.add(sent, ri+emf, dt, max(delaySpacing, s.s.SamplePeriod), s.rest)
 		}
-		s.scale.add(u, ri, emf, dt)
 	}
-	if f := s.scale.judge(s.floor / 8); s.current {
+	if s.current {
+		f := s.scale.judge(s.floor / 8)
 		if f.Fault == Disagree {
 			f.Value, f.Limit = f.Value/s.s.Motor.R, f.Limit/s.s.Motor.R
 		}
 		s.slope.add(f, dt)
 	}
-	s.brokenBalance.add(s.balance(meant, ri, emf, 0.5, s.floor), dt)
-	if s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt); dt > gapSamples*s.s.SamplePeriod*(1+1e-9) {
+	if s.drive == plant.VoltageDrive {
+		s.brokenBalance.add(s.balance(s.meant(ri+emf), ri, emf, 0.5, s.floor), dt)
+	}
+	if s.hint.add(s.balance(u, ri, emf, 0.25, s.floor/8), dt); longest > gapSamples*s.s.SamplePeriod*(1+1e-9) {
 		s.hint.time = 0 // samples that come so rarely name no cause
 	}
-	return s.verdict()
+}
+
+// remember keeps the mean of the command at a sample.
+func (s *signs) remember() {
+	u := s.u2
+	if s.current {
+		u = s.u
+	}
+	copy(s.commandHistory[1:], s.commandHistory[:])
+	s.commandHistory[0] = u
 }
 
 // meant is, of the means of the command now and at the samples before, and all between, the one that comes nearest to the rest of the
 // balance: a command may need so long to show in the samples.
-func (s *signs) meant(u, rest float64) float64 {
-	lo, hi := u, u
-	for _, b := range s.commandHistory {
+func (s *signs) meant(rest float64) float64 {
+	lo, hi := s.commandHistory[0], s.commandHistory[0]
+	for _, b := range s.commandHistory[1:] {
 		lo, hi = min(lo, b), max(hi, b)
 	}
-	copy(s.commandHistory[1:], s.commandHistory[:])
-	s.commandHistory[0] = u
 	return min(max(rest, lo), hi)
 }
 
@@ -245,8 +275,7 @@ func (s *signs) verdict() (bad, hint Finding) {
 	switch {
 	case swung.Fault != Fine:
 		bad, broken = swung, swung
-	case s.brokenBalance.Fault != Fine && s.brokenBalance.time >= max(signsFor, s.brokenBalance.samples()*s.s.SamplePeriod) &&
-		s.drive == plant.VoltageDrive:
+	case s.brokenBalance.Fault != Fine && s.brokenBalance.time >= max(signsFor, s.brokenBalance.samples()*s.s.SamplePeriod):
 		bad = s.named(broken)
 	case s.slope.Fault != Fine && s.slope.time >= slopeFor:
 		bad, broken = s.slope.Finding, s.slope.Finding
@@ -430,9 +459,12 @@ func (d *delays) add(u, ri, emf, dt, spacing float64, broken bool) {
 // orLate is a finding, or the delay that leaves a tenth of what the command of now does, less than any turned sign, and less than the
 // longest delay: where that is the best, any command of long ago is.
 func (d *delays) orLate(f Finding) Finding {
+	if f.Fault == Fine || d.spacing == 0 || !d.hasEvidence() {
+		return f
+	}
 	best := d.bestDelay()
 	least := min(d.signSquares[0]/10, d.signSquares[1], d.signSquares[2], d.signSquares[3])
-	if f.Fault == Fine || d.spacing == 0 || best == delaySteps-1 || !d.hasEvidence() || !(d.delaySquares[best] < least) {
+	if best == delaySteps-1 || !(d.delaySquares[best] < least) {
 		return f
 	}
 	return Finding{Delay, f.Quantity, float64((best+1)*d.step()) * d.spacing, float64(d.step()) * d.spacing / 2}

@@ -142,7 +142,7 @@ func TestSignsOfALateDevice(t *testing.T) {
 
 // A wrong direction that the swing is sure of stays one, though a delay fits; no other finding does, and none without that swing.
 func TestSignsNames(t *testing.T) {
-	swings := swing{square: 1, peak: -1}
+	swings := swing{square: 1}
 	swings.power[0], swings.product[0] = 1, -1
 	for _, c := range []struct {
 		fault Fault

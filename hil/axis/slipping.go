@@ -43,7 +43,7 @@ type slipWindow struct {
 	startSpeed       float64       // rad/s  speed at its beginning
 	travel, duration float64       // rad, s  gone, and how long
 	mean             [4]float64    // of x (rad), J·x″, v and the effort (N·m)
-	cov              [4][4]float64 // of the same
+	cov              [4][4]float64 // of the same, the upper half
 	time             float64       // s  the position slips
 }
 
@@ -123,7 +123,7 @@ func (w *slipWindow) add(speed float64, now [4]float64, span float64) {
 		w.mean[i] += share * now[i]
 	}
 	for i := range now {
-		for k := range now {
+		for k := i; k < len(now); k++ {
 			w.cov[i][k] = (1 - share) * (w.cov[i][k] + share*now[i]*now[k])
 		}
 	}
@@ -180,8 +180,8 @@ func (w *slipWindow) slips() (n, left float64) {
 func (w *slipWindow) soundVariance(inertia, viscous float64) float64 {
 	var q [4][4]float64 // what no spring explains
 	for i := range q {
-		for k := range q {
-			q[i][k] = w.cov[i][k] - w.cov[i][0]*w.cov[k][0]/w.cov[0][0]
+		for k := i; k < len(q); k++ {
+			q[i][k] = w.cov[i][k] - w.cov[0][i]*w.cov[0][k]/w.cov[0][0]
 		}
 	}
 	left := func(a, b float64) float64 {

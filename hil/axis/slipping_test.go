@@ -134,9 +134,9 @@ func leaves(w *slipWindow, a, b float64) float64 {
 	at := [4]float64{0, -a, -b, 1}
 	var whole, along float64
 	for i, x := range at {
-		along += x * w.cov[i][0]
+		along += x * w.cov[0][i]
 		for k, y := range at {
-			whole += x * y * w.cov[i][k]
+			whole += x * y * w.cov[min(i, k)][max(i, k)]
 		}
 	}
 	return whole - along*along/w.cov[0][0]

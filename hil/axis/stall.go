@@ -31,6 +31,7 @@ type stall struct {
 	stood       float64 // s    so long
 	load        float64 // N·m  mean of what opposed the motion, over the last loadMean of motion …
 	newestLoad  float64 // N·m  … but for the newest of it: see frozen
+	loadWeight  average // of a sample in it
 	pending     float64 // s    since the newest position that was taken
 	v, travel   float64 // rad/s, rad  of the twin
 	travelTime  float64 // s    it moves
@@ -85,7 +86,7 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Fin
 	s.stood += dt
 	if !s.hasPosition || math.Abs(theta-s.position) > s.band() { // it moves
 		if s.hasPosition {
-			s.load += (s.newestLoad - s.load) * -math.Expm1(-s.stood/loadMean)
+			s.load += (s.newestLoad - s.load) * s.loadWeight.weightFor(s.stood, loadMean)
 		}
 		s.newestLoad = load
 		s.hasPosition, s.position, s.stood, s.v, s.travel, s.travelTime = true, theta, 0, 0, 0, 0

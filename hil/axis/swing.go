@@ -18,7 +18,8 @@ import (
 type swing struct {
 	ring    [1 + swingSteps*swingStep]float64 // commands, spaced; 0 before the first
 	head    int
-	part    float64 // s  since the newest
+	part    float64 // s  since the newest, by the raster …
+	elapsed float64 // s  … and by the time of the samples
 	spacing float64 // s
 
 	duration       float64                 // s
@@ -26,9 +27,8 @@ type swing struct {
 	motion, square float64                 // means of the motion and of its square …
 	command, power [1 + swingSteps]float64 // … of the command of so many steps before, and of its square …
 	product        [1 + swingSteps]float64 // … and of both
-	bestStep       int                     // step with the largest correlation …
-	peak           float64                 // … and that
-	fits           bool                    // a command of before fits, and that of now does not
+	fits           bool                    // a command of before fits, and that of now does not …
+	bestStep       int                     // … and is so many steps old
 	time           float64                 // s  it swings so
 }
 
@@ -44,20 +44,23 @@ const (
 // step is what lies between two delays, in spacings.
 func (w *swing) step() int { return max(1, int(math.Round(swingStep*delaySpacing/w.spacing))) }
 
-// add takes a command and what the motion takes of it, dt (s) after those before; least is the rms of a swing that counts.
+// add takes a command and what the motion takes of it, dt (s) after those before; least is the rms of a swing that counts. Of samples that
+// are closer than spacing (s) only those of the raster are taken: a swing is slow.
 func (w *swing) add(u, motion, dt, spacing, least float64) {
 	w.spacing = spacing
-	if w.part += dt; w.part >= spacing*(1-1e-9) || w.duration == 0 {
-		w.part = max(0, w.part-spacing)
-		w.head = (w.head + 1) % len(w.ring)
-		w.ring[w.head] = u
+	w.elapsed += dt
+	if w.part += dt; w.part < spacing*(1-1e-9) && w.duration > 0 {
+		return
 	}
+	w.part = max(0, w.part-spacing)
+	w.head = (w.head + 1) % len(w.ring)
+	w.ring[w.head] = u
+	dt, w.elapsed = w.elapsed, 0
 	w.duration += dt
 	share := max(dt/w.duration, w.weight.weightFor(dt, swingMean))
 	w.motion += share * (motion - w.motion)
 	w.square += share * (motion*motion - w.square)
-	rises, step, at := true, w.step(), w.head
-	w.bestStep, w.peak = 0, math.Inf(-1)
+	step, at := w.step(), w.head
 	for i := range w.command {
 		c := w.ring[at]
 		if at -= step; at < 0 {
@@ -66,19 +69,28 @@ func (w *swing) add(u, motion, dt, spacing, least float64) {
 		w.command[i] += share * (c - w.command[i])
 		w.power[i] += share * (c*c - w.power[i])
 		w.product[i] += share * (c*motion - w.product[i])
-		if !rises { // behind the first maximum
-			continue
-		}
-		if r := w.correlation(i); r > w.peak {
-			w.peak, w.bestStep = r, i
-		} else {
-			rises = false
-		}
 	}
-	w.fits = math.Abs(w.correlation(0)) < swingOff && w.peak > swingFits
+	peak := 0.0
+	if w.fits = math.Abs(w.correlation(0)) < swingOff; w.fits {
+		w.bestStep, peak = w.firstPeak()
+		w.fits = peak > swingFits
+	}
 	if w.time += dt; !w.fits || !(w.power[0]-w.command[0]*w.command[0] > least*least) || w.duration < 2*swingMean {
 		w.time = 0
 	}
+}
+
+// firstPeak is the step of the first maximum of the correlation, and that.
+func (w *swing) firstPeak() (step int, peak float64) {
+	peak = w.correlation(0)
+	for i := 1; i < len(w.command); i++ {
+		r := w.correlation(i)
+		if !(r > peak) {
+			break
+		}
+		step, peak = i, r
+	}
+	return step, peak
 }
 
 // named is a finding, or the delay that explains it.
@@ -92,7 +104,11 @@ func (w *swing) named(f Finding, every float64) Finding {
 // against tells that the motion goes against the command of now more surely than it follows one of before: a wrong sign, and no delay.
 func (w *swing) against() bool {
 	now := w.correlation(0)
-	return now < -swingOff && w.peak < -now
+	if !(now < -swingOff) {
+		return false
+	}
+	_, peak := w.firstPeak()
+	return peak < -now
 }
 
 // delay is the delay (s) that fits best, least the smallest that is told where samples come every so many s.

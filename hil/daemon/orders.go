@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hilrig/hil"
@@ -20,6 +21,8 @@ type commands struct {
 	nextID  uint32
 	offNews offNews
 	waiting map[uint32]waiter
+	// a person has ordered hold, stop or estop: nothing starts the rig by itself any more
+	overruled atomic.Bool
 	blocks
 }
 
@@ -47,8 +50,9 @@ func (c *coreLink) send(o order) bool {
 
 // waiter is somebody who waits for the row that answers an order.
 type waiter struct {
-	row chan hil.Row
-	req hil.Request
+	row    chan hil.Row
+	req    hil.Request
+	starts bool // the rig by itself: see starter
 }
 
 func newCommands(a *Assembly) *commands {
@@ -60,8 +64,14 @@ const replyTime = time.Second
 
 // Do carries out one command and says what became of it.
 func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
-	no := func(format string, args ...any) hil.Reply {
-		return hil.Reply{ID: c.ID, Error: fmt.Sprintf(format, args...)}
+	reply, _ := d.carry(ctx, c)
+	return reply
+}
+
+// carry is Do, with why the tick refused it.
+func (d *commands) carry(ctx context.Context, c hil.Command) (hil.Reply, hil.Refusal) {
+	no := func(format string, args ...any) (hil.Reply, hil.Refusal) {
+		return hil.Reply{ID: c.ID, Error: fmt.Sprintf(format, args...)}, hil.Taken
 	}
 	q, ok := hil.ParseRequest(c.Name)
 	if !ok {
@@ -79,7 +89,7 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 		case err != nil:
 			return no("%v", err)
 		case question != "" && !c.Confirm:
-			return hil.Reply{ID: c.ID, Error: question, Confirm: true}
+			return hil.Reply{ID: c.ID, Error: question, Confirm: true}, hil.Taken
 		}
 		if err := d.offer(ctx, p, c.Source); err != nil {
 			return no("%v", err)
@@ -90,7 +100,14 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	d.mu.Lock()
 	d.nextID++
 	o.ID = d.nextID
-	d.waiting[o.ID] = waiter{answer, q}
+	starts := c.Source == startSource
+	if q.Safer() && c.Source != "local" {
+		d.overrule()
+	} else if starts && d.overruled.Load() {
+		d.mu.Unlock()
+		return no("somebody has ordered otherwise")
+	}
+	d.waiting[o.ID] = waiter{answer, q, starts}
 	core := d.core
 	posted := core != nil && core.send(o)
 	d.latched = d.latched || core == nil && q == hil.ReqEstop
@@ -106,7 +123,7 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 		return no("%d orders wait for the loop already: not taken", orderRoom)
 	case q == hil.ReqEstop && d.latch != nil:
 		d.latch()
-		return hil.Reply{ID: c.ID, OK: true} // the next core begins in ESTOP
+		return hil.Reply{ID: c.ID, OK: true}, hil.Taken // the next core begins in ESTOP
 	default:
 		return no("the core is not running")
 	}
@@ -115,15 +132,26 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	case missing != "":
 		return no("%s", missing)
 	case r.Res != hil.Taken:
-		return no("%s", refusalText(&r, &d.a.Schema, d.a.Thermal))
+		reply, _ := no("%s", refusalText(&r, &d.a.Schema, d.a.Thermal))
+		return reply, r.Res
 	}
 	d.reportApplied()
 	if c.Source != "local" && (q == hil.ReqStop || q == hil.ReqEstop) {
 		if text := d.offNews.confirm(ctx, &r, &d.a.Schema); text != "" {
-			return hil.Reply{ID: c.ID, Accepted: true, Error: "taken, but not in effect: " + text}
+			return hil.Reply{ID: c.ID, Accepted: true, Error: "taken, but not in effect: " + text}, hil.Taken
 		}
 	}
-	return hil.Reply{ID: c.ID, OK: true}
+	return hil.Reply{ID: c.ID, OK: true}, hil.Taken
+}
+
+// overrule ends what starts the rig by itself: an order of it that waits is withdrawn. The lock is held.
+func (d *commands) overrule() {
+	d.overruled.Store(true)
+	for id, w := range d.waiting {
+		if w.starts && d.core != nil {
+			d.core.words.withdraw(id)
+		}
+	}
 }
 
 // rowTime is how long the row of an order that the tick has taken is waited for.

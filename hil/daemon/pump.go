@@ -45,12 +45,12 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		stopping <-chan time.Time
 		asked    bool
 		ready    bool
-		armStep  int
 		stall    time.Duration
 		ran      int64 // ns  that the core had had a processor when it stood still for stopTime …
 		ranAt    int64 // ns  … which was then; 0: it does not
 		reset    bool
 		started  = time.Now()
+		start    = starter{commands: s.commands, event: s.event, active: arm}
 	)
 	stop := func() {
 		if !asked {
@@ -146,15 +146,8 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 			reset = true
 			go s.commands.Do(ctx, hil.Command{Name: "reset", Source: "local"})
 		}
-		if arm && !asked {
-			switch m := s.Mode(); {
-			case armStep == 0 && m == hil.Ready:
-				armStep = 1
-				go s.commands.Do(ctx, hil.Command{Name: "arm", Source: "local"})
-			case armStep == 1 && m == hil.Armed:
-				armStep, arm = 2, false
-				go s.commands.Do(ctx, hil.Command{Name: "run", Source: "local"})
-			}
+		if !asked {
+			start.step(ctx, s.Mode(), time.Now())
 		}
 		if s.o.UntilTrip && s.events.Trips > 0 {
 			stop()

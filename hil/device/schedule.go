@@ -1,6 +1,7 @@
 package device
 
 import (
+	"math"
 	"time"
 
 	"hilrig/hil/protocol"
@@ -11,10 +12,16 @@ import (
 // The turn most overdue in its own periods comes first, so a line that carries fewer turns than asked for carries the same share of
 // each; fixed priorities would starve the last ones. A command is a turn with the loop's period that is there only while a command
 // waits. Turns that come once are asked before all others.
+//
+// A question whose period and that of the command go into one another is asked a quarter of the latter behind the command, so that a
+// sample is as old in the next tick, and shows as much of the command, in each run. The questions have the rest of the period.
 type schedule struct {
 	turns []protocol.Turn
 	state []turnState
 	waits uint64 // times that nothing was due: the line has room
+
+	tick   int64 // ns  when a command was asked: the others come whole periods before and behind it …
+	period int64 // ns  … of this; 0: none was asked
 }
 
 // turnState is how far a turn has come.
@@ -36,6 +43,7 @@ func newSchedule(turns []protocol.Turn) *schedule {
 
 // reset begins anew, as behind a port that was opened: everything is due, and no command waits.
 func (s *schedule) reset(now int64) {
+	s.period = 0
 	for k := range s.state {
 		s.state[k] = turnState{due: now, lastCommand: s.state[k].lastCommand}
 	}
@@ -99,6 +107,9 @@ func (s *schedule) questionEnded(k int, asked int64, num uint64, answered bool) 
 	t, st := &s.turns[k], &s.state[k]
 	st.lastCommand = num
 	period := int64(t.Period)
+	if t.Fill != nil && st.tries == 0 {
+		s.commandAsked(asked, period)
+	}
 	if !answered && st.tries < t.Retry {
 		st.tries++
 		return
@@ -114,11 +125,44 @@ func (s *schedule) questionEnded(k int, asked int64, num uint64, answered bool) 
 		case t.Fill != nil || late > period/4 && !room: // so far behind the line is full, and nothing is made up for
 			st.due = asked + period
 		default: // the raster stays: the far end is sampled evenly, however late the thread of this line got to run
-			st.due += (max(0, late)/period + 1) * period
+			if st.due += (max(0, late)/period + 1) * period; room {
+				st.due = s.behindCommand(st.due, period)
+			}
 		}
 		st.waits = s.waits
 	default:
 		st.silent = min(st.silent+1, 30)
 		st.due = asked + min(period<<st.silent, max(period, slowestRetry))
 	}
+}
+
+// commandAsked takes the time of a command: the clock of the loop is followed, and a command that is late moves it by little.
+func (s *schedule) commandAsked(asked, period int64) {
+	if s.period != period {
+		s.tick, s.period = asked, period
+		return
+	}
+	off := (asked - s.tick) % period
+	switch {
+	case off > period/2:
+		off -= period
+	case off < -period/2:
+		off += period
+	}
+	s.tick += off / 32
+}
+
+// behindCommand is the time nearest to due at which a question of a period is to be asked.
+func (s *schedule) behindCommand(due, period int64) int64 {
+	if s.period == 0 || !divides(s.period, period) && !divides(period, s.period) {
+		return due
+	}
+	from := s.tick + s.period/4
+	return from + int64(math.Round(float64(due-from)/float64(period)))*period
+}
+
+// divides tells whether a period (ns) goes into another one, to what a rate in whole ns leaves.
+func divides(part, whole int64) bool {
+	n := (whole + part/2) / part
+	return n > 0 && max(whole-n*part, n*part-whole) <= n
 }

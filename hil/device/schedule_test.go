@@ -2,6 +2,7 @@ package device
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -178,6 +179,50 @@ func TestScheduleKeepsItsRaster(t *testing.T) {
 			if odd > 3*hiccups || asked < 900 {
 				t.Errorf("commands %v, a thread %v ms late %d times: %d of %d questions off their raster", commands, hiccup/1e6, hiccups, odd, asked)
 			}
+		}
+	}
+}
+
+// A question whose period and that of the loop go into one another is asked behind a command, however the port was opened between two
+// ticks, and answered before the next tick: within 2.6 ms of a quarter of a period behind a command that is up to 1 ms late. So it stays
+// where the clock of the loop drifts by 100 ppm. One whose period does not, and each without commands, keeps the raster of its own.
+func TestScheduleAsksBehindTheCommand(t *testing.T) {
+	const tick, takes = 20e6, 3e6 // ns
+	for _, c := range []struct {
+		hz     float64
+		drift  float64
+		mute   bool
+		behind bool
+	}{{50, 0, false, true}, {50, 1e-4, false, true}, {50, -1e-4, false, true}, {100, 0, false, true}, {25, 0, false, true},
+		{12.5, 0, false, true}, {35, 0, false, false}, {50, 0, true, false}} {
+		lo, hi := math.Inf(1), 0.0 // ms  from the command to the question, whatever the start
+		for start := range 12 {
+			rng := rand.New(rand.NewPCG(uint64(start), 1))
+			s := newSchedule([]protocol.Turn{question("command", 50), question("angle", c.hz)})
+			s.reset(0)
+			period := tick * (1 + c.drift)
+			first := (0.03 + float64(start)/12) * tick
+			num, come := uint64(0), first
+			for now := int64(0); now < 60e9; {
+				if float64(now) >= come {
+					num++
+					come = first + period*float64(num) + 1e6*rng.Float64()
+				}
+				k, at := s.next(now, num, !c.mute)
+				if k < 0 {
+					now = max(now+1, min(at, int64(come)+1))
+					continue
+				}
+				if k == 1 && now > 2e9 {
+					behind := math.Mod((float64(now)-first)/period, math.Min(1, 50/c.hz)) * period * 1e-6
+					lo, hi = min(lo, behind), max(hi, behind)
+				}
+				s.questionEnded(k, now, num, true)
+				now += takes
+			}
+		}
+		if together := lo >= 5 && hi <= 7.6; together != c.behind {
+			t.Errorf("%g Hz, drift %g, mute %v: asked %.2f to %.2f ms behind a tick", c.hz, c.drift, c.mute, lo, hi)
 		}
 	}
 }
