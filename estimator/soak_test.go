@@ -14,6 +14,5 @@ func TestSoakAxisAgainstIdeal(t *testing.T) {
 
 // Every kind of gap, of axis and of guess.
 func TestSoakLeastSquaresAcrossGaps(t *testing.T) {
-	acrossGaps(t, 20, 5.5, []float64{0.7, 1, 1.3}, [][2]float64{{1, 5}, {1, 20}, {1, 50}, {1, 100}, {12, 20}, {12, 100}, {30, 50}, {30, 100},
-		{49, 100}, {100, 100}})
+	acrossGaps(t, 20, 5.5, []float64{0.7, 1.3}, [][2]float64{{1, 20}, {1, 100}, {12, 100}, {30, 50}, {49, 100}, {100, 100}})
 }
