@@ -180,7 +180,9 @@ func (a *Axis) setUpRLS(m plant.Motor, input Quantity, noise float64) (err error
 		spec.Bows, spec.Emf, spec.Mixes, spec.Prior = len(a.timing.bows), a.timing.accelerated(), a.timing.mixes(), a.timing.prior
 		spec.Noise = a.timing.variance
 	}
-	a.rls, err = NewRLS(spec)
+	if a.rls, err = NewRLS(spec); err == nil {
+		a.rlsInput.path = make([]vector, 1+min(bridgedPeriods, max(1, a.rls.n/bridgedShare)))
+	}
 	return err
 }
 

@@ -6,8 +6,13 @@ import (
 	"hilrig/engine/plant"
 )
 
-// bridged is the number of sampling periods that the recursive least squares bridge with the filter's model.
-const bridged = 12
+// The recursive least squares bridge lost samples with the model of the filter: as many sampling periods as the filter itself bears, and no
+// more than a share of a window. What the model makes of a gap is a motion with its own inertia between two samples; the share of it in the
+// inertia that is found goes with the third power of the gap in the window.
+const (
+	bridgedPeriods = 60
+	bridgedShare   = 4 // of a window: 1/4
+)
 
 // lessons are what the recursive least squares got last.
 type lessons struct {
@@ -16,7 +21,7 @@ type lessons struct {
 	y       [2]float64  // position and current or effort …
 	state   vector      // … and the filter's state then
 	elapsed float64     // s  since then
-	path    [bridged + 1]vector
+	path    []vector    // of the model, from there, a sampling period apart; as long as the least squares bridge
 }
 
 // regress feeds the recursive least squares: one sample a sampling period, the filter's state x then, and what its model says of the
@@ -35,7 +40,7 @@ func (a *Axis) regress(e *event, x *vector) {
 	if both {
 		current := x[XCur]
 		switch m := int(math.Round(l.elapsed / a.s.Groups[e.group].SamplePeriod)); {
-		case m < 1 || m > bridged:
+		case m < 1 || m >= len(l.path):
 			a.rls.Gap()
 			a.timing.start(current, y[1], x[XVel])
 		case m == 1 && a.timing != nil && (a.electrical || a.commanded(e)):
@@ -55,7 +60,7 @@ func (a *Axis) regress(e *event, x *vector) {
 // one that began with the measured current would run off an offset of the sensor each time.
 func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 	l := &a.rlsInput
-	path := &l.path
+	path := l.path
 	period, from := l.elapsed/float64(m), e.age+l.elapsed
 	path[0] = l.state
 	for k := 1; k <= m; k++ {

@@ -11,3 +11,8 @@ func TestSoakAxisAgainstIdeal(t *testing.T) {
 	againstIdeal(t, []stream{{}, {loss: 0.1}, {loss: 0.3}, {loss: 0.5}, {loss: 0.5, more: 1.5}, {burst: 3}, {burst: 8},
 		{burst: 8, more: 1.5}}, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 }
+
+// Every kind of gap, of axis and of guess.
+func TestSoakLeastSquaresAcrossGaps(t *testing.T) {
+	acrossGaps(t, 20, 5.5, []float64{0.7, 1.3}, [][2]float64{{1, 20}, {1, 100}, {12, 100}, {30, 50}, {49, 100}, {100, 100}})
+}

@@ -51,7 +51,7 @@ func (a *Axis) Adopt(t *Tuning) {
 	}
 	if t.motor.K != a.rlsInput.motor.K {
 		a.rls.Retune(t.motor.K)
-		a.rlsInput = lessons{input: a.rlsInput.input}
+		a.rlsInput = lessons{input: a.rlsInput.input, path: a.rlsInput.path}
 	}
 	a.rlsInput.motor = t.motor
 }

@@ -195,9 +195,32 @@ const fineness = 3
 
 // Where there is no bristle.
 const (
-	noBristle  = "no bristle in this record"
-	takeDryLaw = "Take a dry law, such as --law stribeck-bo-pavelescu or coulomb; or record with a finer sensor of position"
+	noBristle    = "no bristle in this record"
+	takeDryLaw   = "Take a dry law, such as --law stribeck-bo-pavelescu or coulomb; or "
+	finerSensor  = "record with a finer sensor of position"
+	sampleFaster = "sample faster, or record slower reversals"
 )
+
+// between says that samples are too far apart to tell a contact.
+func between(way float64, unit string) string {
+	return fmt.Sprintf("at a reversal the axis goes %.2g %s from sample to sample, and a contact that breaks away within that is not seen", way, unit)
+}
+
+// reversalStep is the way from sample to sample at a turn of the recorded position, as a rule; 0: it does not turn.
+func (d *data) reversalStep() float64 {
+	var steps []float64
+	for _, y := range d.pieces(d.y) {
+		for k := 1; k+1 < len(y); k++ {
+			if before, after := y[k]-y[k-1], y[k+1]-y[k]; before*after < 0 {
+				steps = append(steps, math.Max(math.Abs(before), math.Abs(after)))
+			}
+		}
+	}
+	if steps == nil {
+		return 0
+	}
+	return numeric.QuantileInPlace(steps, 0.5)
+}
 
 // resolved refuses σ0 and σ1 where the encoder does not resolve presliding. Where the contact breaks away within a single count of it,
 // there is no bristle to be seen at all.
@@ -215,8 +238,12 @@ func resolved(m *model, d *data, t *theta, s *fit.Solution) {
 	}
 	apart := fmt.Sprintf("the contact breaks away after about %.2g %s, the position is known to %.2g %s", reach, m.unit[0], count, m.unit[0])
 	if m.isFree[sigma0] && reach < count {
+		advice := finerSensor
+		if way := d.reversalStep(); way > count {
+			apart, advice = between(way, m.unit[0]), sampleFaster
+		}
 		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: names, Absent: true, Reason: noBristle + ": " + apart,
-			Advice: takeDryLaw})
+			Advice: takeDryLaw + advice})
 		return
 	}
 	for _, name := range names {
@@ -311,11 +338,13 @@ func (f *smoothed) checkBristle(rec *record.Record, d *data, m *model) error {
 		mean, square = mean+u/float64(len(d.u)), square+u*u/float64(len(d.u))
 	}
 	if share := 1 - f.variance()/(square-mean*mean); !m.presliding && m.isFree[sigma0] && share > belongs {
+		said := noBristle + fmt.Sprintf(": the motion explains %.1f %% of the force, but ", 100*share)
+		if way := d.reversalStep(); way > math.Max(d.quantum, math.Sqrt(12)*d.noise) {
+			return rec.Fail(0, takeDryLaw+sampleFaster+".", "%s%s", said, between(way, m.unit[0]))
+		}
 		bend := math.Max(f.theta[coulomb], f.theta[breakout]) / f.theta[sigma0]
-		return rec.Fail(0, takeDryLaw+".",
-			noBristle+": the motion explains %.1f %% of the force, but the filter finds no bristle that gives way (the smoothed motion points to "+
-				"%.2g %s, and the position is known to %.2g %s)",
-			100*share, bend, m.unit[0], math.Max(d.quantum, d.noise), m.unit[0])
+		return rec.Fail(0, takeDryLaw+finerSensor+".", "%sthe filter finds no bristle that gives way (the smoothed motion points to %.2g %s, and the "+
+			"position is known to %.2g %s)", said, bend, m.unit[0], math.Max(d.quantum, d.noise), m.unit[0])
 	}
 	return nil
 }

@@ -36,6 +36,32 @@ func TestDryAxisHasNoBristle(t *testing.T) {
 	}
 }
 
+// A bristle that bends between two samples is not put down to the sensor of position: the samples are too few.
+func TestBristleBetweenSamples(t *testing.T) {
+	a := independent.Axis{M: 2, Friction: independent.Friction{Fc: 3, Fs: 4, Vs: 0.01, Sigma0: 3e5, Sigma1: 500, Sigma2: 5}}
+	s := independent.Sines(3, []float64{0.06, 0.03, 0.015}, []float64{0.5, 1.3, 2.9})
+	reference := func(t float64) float64 { return (s(t) - s(0)) * min(1, 3*t) }
+	tr := a.Simulate(independent.Run{Dt: 1e-3, N: 6000, Sampled: independent.Cascade(40, 300, 0, 1e-3, reference)})
+	rec := tr.Record(independent.Sensors{Count: 1e-6, Velocity: -1, Force: 0.04, Seed: 3}, nil)
+	every := func(x []float64) (out []float64) {
+		for k := 0; k < len(x); k += 20 {
+			out = append(out, x[k])
+		}
+		return out
+	}
+	rec.Dt, rec.Position, rec.Force = 0.02, every(rec.Position), every(rec.Force)
+	sol, err := Kalman(context.Background(), []*record.Record{rec}, Params(false), Options{Workers: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range sol.Unidentifiable {
+		if in.Names[0] == "sigma0" && strings.Contains(in.Reason, "from sample to sample") && strings.Contains(in.Advice, "sample faster") {
+			return
+		}
+	}
+	t.Errorf("at 50 Hz: %v", sol.Unidentifiable)
+}
+
 // A contact that breaks away within one count of the position is no bristle of the record; within three its stiffness and damping are not
 // told; beyond, nothing is said. The same by the noise of the position, √12 of which make a count.
 func TestBristleWithinACount(t *testing.T) {
