@@ -123,8 +123,8 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
 - ` + "`steps_too_long`" + `: fixed-step; bodies near each other moved further in a step than half the thickness of one of them (a disc: its radius
   beside that), and it is not certain that their contact was found on the side from which they came. It is certain where an axis parts
   the bodies before and after, or where the contact lies along the axis that parted them last; bodies of more than 64 edges, cavities and bodies
-  that turn much in a step are never certain. The warning names the bodies and a step that is short enough. Or bodies were deeper in each
-  other than three steps of their recent fastest approach, or of what forces make of it while depth is taken back: this happens to bodies
+  that turn much in a step are never certain. A scene is repeated by the event-driven engine then: where that has the same to the end,
+  there is no warning. The warning names the bodies and a step that is short enough. Or bodies were deeper in each other than three steps of their recent fastest approach, or of what forces make of it while depth is taken back: this happens to bodies
   between heavier ones that are struck several times in a step.
 - ` + "`energy_gained`" + `: fixed-step; contacts made energy, more than a hundredth of what they exchanged with the bodies (` + "`energy_exchanged`" + `). This
   comes from ` + "`positions: false`" + `, which takes depth back by a velocity: impacts act as if eps_n were larger by about half of beta.
@@ -133,7 +133,7 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
 Blows that come about a step apart are settled at once, or in an order that the step does not resolve, and a blow on
 several contacts at once may have more than one solution. A fixed-step run of a scene or a toy with blows or with contacts
 that flicker is therefore repeated by the event-driven engine, which takes them one by one. Where a coordinate differs by
-more than one and a half percent of its way and what 20 steps go, a warning names it (one percent where blows come at most
+more than one and a half percent of its way and what 20 steps go in the mean, a warning names it (one percent where blows come at most
 four steps apart or several in one step, ` + "`crowded_blows`" + `); the exit code stays 0. A nanometre or a nanoradian is no difference. Where it differs by more than half a
 percent and blows were merged or a support was open, and where blows are crowded and that engine does not get through or
 ` + "`positions`" + ` is false, the run is repeated with a quarter of the step too: a difference of half a percent to that is warned

@@ -239,12 +239,14 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	}
 	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
 	s.solver = stepCounts(&m.MoreauCounts)
-	if s.repeats() && m.Overruns == 0 && (m.Blows > 0 || crowded(&m.MoreauCounts)) {
-		if s.differs, err = s.repeat(ctx, q0, u0, &m.MoreauCounts); err != nil {
+	found := false
+	if s.repeats() && (m.Overruns > 0 || m.Blows > 0 || crowded(&m.MoreauCounts)) {
+		if s.differs, found, err = s.repeat(ctx, q0, u0, &m.MoreauCounts); err != nil {
 			return err
 		}
 	}
-	if o := m.Overrun; m.Overruns > 0 {
+	if o := m.Overrun; m.Overruns > 0 && !found {
+		s.differs = ""
 		s.longStepText = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g "+
 			"times what lets every contact between them be found; "+
 			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share,

@@ -268,33 +268,21 @@ func (l *ownFourBar) begins(rng *rand.Rand) ownState {
 func TestRandomFourBars(t *testing.T) { randomFourBars(t, 0, 48) }
 
 func randomFourBars(t *testing.T, from, to int) {
-	var right, near, lost int
-	worst := 0.0
+	lost, worst := 0, 0.0
 	for k := from; k < to; k++ {
 		l, off := randomFourBar(rand.New(rand.NewPCG(34, uint64(k))), k)
 		missed, at := l.stepped(t, k, 1e-3)
 		switch {
-		case at >= 0:
+		case at >= 0 && !l.flat:
 			lost++
-		case missed <= 1e-4:
-			right++
-		case missed <= 1e-2:
-			near++
+		case at >= 0 || missed > 1e-4:
+			t.Errorf("%d: links %.4g, off by %.2g m: crank off by %.2g rad, lost at %g s", k, l.long, off, missed, at)
 		}
 		if at < 0 {
 			worst = max(worst, missed)
 		}
-		if at < 0 && missed > 1e-2 { // a turn too far, or the error of order two?
-			if half, at := l.stepped(t, k, 5e-4); at >= 0 || half > missed/3 {
-				t.Errorf("%d: links %.4g, off by %.2g m: crank off by %.2g rad, with half the step by %.2g", k, l.long, off, missed, half)
-			}
-		}
-		if l.flat && (at >= 0 || missed > 1e-2) {
-			t.Errorf("%d: links %.4g: crank off by %.2g rad, lost at %g s", k, l.long, missed, at)
-		}
 	}
-	t.Logf("%d four-bars: %d right to 1e-4 rad, %d within 1e-2, %d ended with a status; at most off by %.2g rad", to-from, right, near, lost,
-		worst)
+	t.Logf("%d four-bars: %d ended with a status, the others off by %.2g rad or less", to-from, lost, worst)
 }
 
 // loadedFourBar is number k of four-bars of any lengths, with and without a flat position, whose crank has a spring, a damper or dry

@@ -279,11 +279,11 @@ func TestStepThroughFlatPositions(t *testing.T) {
 			errs[i] = top
 			t.Logf("%-24s %d steps: θ = %8.4f, off by %.2g rad, energy by %.2g J, over %d, singular %d", c.name, n, x[0], top, s.BalanceError(),
 				s.crossing.Passages, singular)
-			if s.crossing.Passages < 1 || singular == 0 || top > 1e-4 {
+			if s.crossing.Passages < 1 || singular == 0 || top > 4e-5 {
 				t.Errorf("%s: %d steps: over %d flat positions, off by %.2g", c.name, n, s.crossing.Passages, top)
 			}
 		}
-		if errs[1] > errs[0]/3 {
+		if errs[1] > max(errs[0]/3, 1e-7) { // of less than that the way over the flat position has a share which does not depend on the step
 			t.Errorf("%s: off by %.2g at 1 ms and %.2g at half of it: not of order two", c.name, errs[0], errs[1])
 		}
 	}

@@ -6,8 +6,11 @@ import "math"
 // the angle by which the velocities turn: the machine lags behind by turning·h³. That is little but where loops are nearly flat: there the
 // way bends within a few hundredths of a radian. A step is divided until its parts lag together by no more than a step of the same length
 // that turns as paceTurning says, whatever that length is: halving steps divides the errors by four. Near a flat position little grows: a
-// machine that came near one is followed as closely everywhere from then on. One that never does pays nothing.
+// machine that came near one is followed as closely everywhere from then on. One that never does pays nothing. What is missed before a flat
+// position grows behind it: where the way of a machine of one degree of freedom leads over one, or nearly, and where one is met, it lags by
+// no more than flatTurning says, from the start on.
 type pace struct {
+	flat      bool    // its way leads over a flat position, or nearly
 	nearFlat  bool    // it has been near a flat position
 	turning   float64 // rad/s³, m/s³
 	angle     float64 // rad  by which the velocities turned in the last part
@@ -18,6 +21,8 @@ type pace struct {
 
 const (
 	paceTurning = 1    // rad/s³, m/s³: 1e-9 rad in a step of 1 ms
+	flatTurning = 2e-4 // rad/s³, m/s³: the same where the way leads over one, or nearly
+	flatAngle   = 0.1  // rad  angle from a flat position over which a way leads nearly
 	paceFlat    = 0.5  // rad  angle from a flat position that is near
 	paceApart   = 0.07 // share of the time to or from a flat position that a part may take
 	paceParts   = 32   // at most
@@ -46,14 +51,18 @@ func (p *pace) note(h float64, v, v1 []float64) {
 // part is how long the next part of a step may be of which left (s) is to be gone, at an angle from a flat position that is apart (s) from
 // here (0: none).
 func (p *pace) part(left, angle, apart float64) float64 {
-	if p.nearFlat = p.nearFlat || angle <= paceFlat; !p.nearFlat {
+	turning := float64(paceTurning)
+	if p.flat = p.flat || angle <= flatAngle; p.flat {
+		turning = flatTurning
+	}
+	if p.nearFlat = p.nearFlat || p.flat || angle <= paceFlat; !p.nearFlat {
 		return left
 	}
 	if p.remaining <= 0 {
 		p.step = left
 	}
 	h := p.step
-	n := math.Ceil(math.Sqrt(p.turning / paceTurning))
+	n := math.Ceil(math.Sqrt(p.turning / turning))
 	if angle > paceFlat {
 		n = min(n, math.Ceil(h/paceShort))
 	}

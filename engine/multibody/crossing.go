@@ -64,7 +64,9 @@ const (
 	crossingKick   = 2e-3 // share of the speeds by which they may be changed behind it
 	crossingFold   = 0.05 // and beside it, without a continuation
 	unknownAngle   = 2    // of the first step
-	crossingBlend  = 0.2  // of Φ at the beginning: below it the multipliers stay near those of the step before
+	flattestApart  = 0.05 // rad, m  from position to position
+	flattestSteps  = 300
+	crossingBlend  = 0.2 // of Φ at the beginning: below it the multipliers stay near those of the step before
 )
 
 // NewCrossing makes the workspace, which evaluations with d use from now on.
@@ -98,6 +100,36 @@ func (c *Crossing) TimeToSingular() float64 {
 
 // Angle is that between the equations (rad) at the end of the last step.
 func (c *Crossing) Angle() float64 { return c.angle }
+
+// Flattest is the smallest angle between the equations (rad) on the whole way on which loops lead a machine of one degree of freedom, both
+// ways from q; unknownAngle: it has another number of them. Positions are 0.05 rad (m) apart, and a flat one is not gone over.
+func (c *Crossing) Flattest(d *Data, from []float64) float64 {
+	m, least := c.m, float64(unknownAngle)
+	if m.loops.n == 0 || m.nv-d.FullRank != 1 {
+		return least
+	}
+	q, v := make([]float64, m.nq), make([]float64, m.nv)
+	for _, way := range [2]float64{1, -1} {
+		copy(q, from)
+		for i := range v {
+			v[i] = way * (1 + 0.1*float64(i))
+		}
+		for range flattestSteps {
+			if Project(m, d, q, v) != OK || d.Rank < d.FullRank {
+				return 0
+			}
+			if least = min(least, math.Sqrt(d.gram.minPivot)); least < flattestApart {
+				return least
+			}
+			fast := largestOf(v)
+			for i := range v {
+				v[i] /= fast
+			}
+			Integrate(m, q, v, flattestApart, q)
+		}
+	}
+	return least
+}
 
 // Clear forgets what came before.
 func (c *Crossing) Clear() { c.historyLen, c.angle, c.rate, c.active = 0, unknownAngle, 0, false }

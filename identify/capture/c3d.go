@@ -199,52 +199,62 @@ type layout struct {
 	counts             string // header or parameter
 }
 
-// chooseChannels decides between the analog channels of the header and those of ANALOG:USED, where these differ: those count with which
-// the frames end where the file does, else those of the header.
+// chooseChannels decides between the analog channels and samples a frame of the header and those of ANALOG:USED and the rates, where these
+// differ: those count with which the frames end where the file does, else those of the header.
 func (f *c3dFile) chooseChannels(frames int) {
 	header, perFrame, used := f.channels, f.perFrame, f.count("ANALOG", "USED", f.channels)
-	if used == header {
-		return
-	}
 	ratio := 0 // samples a frame by the rates
 	if x := math.Round(f.number("ANALOG", "RATE", 0) / f.Rate); x >= 1 && x < 1<<16 {
 		ratio = int(x)
+	}
+	if used == header && (header == 0 || ratio == 0 || ratio == perFrame) {
+		return
 	}
 	list := []layout{{header, perFrame, "header"}, {used, max(1, cmp.Or(perFrame, ratio)), "parameter"}}
 	if ratio > 0 {
 		list = append(list, layout{used, ratio, "parameter"}) // the header is wrong in both
 	}
-	if used > 0 && used*ratio == header*perFrame { // as many numbers a frame either way, and the rate agrees
+	if used != header && used > 0 && used*ratio == header*perFrame { // as many numbers a frame either way, and the rate agrees
 		list = list[2:]
 	}
 	counts := "header"
 choice:
 	for _, ends := range []func(int) bool{f.endsExactly, f.ends} {
-		for _, l := range list {
-			if f.channels, f.perFrame, counts = l.channels, l.perFrame, l.counts; ends(frames) {
-				break choice
+		for _, whole := range []func(int) int{func(n int) int { return n }, f.beyondTurns} {
+			for _, l := range list {
+				if f.channels, f.perFrame, counts = l.channels, l.perFrame, l.counts; ends(whole(frames)) {
+					break choice
+				}
 			}
 		}
 		f.channels, f.perFrame, counts = header, perFrame, "header"
 	}
-	f.addFinding("header", record.Warning, "", float64(header), "channels", "",
-		"the header says %d analog channels, ANALOG:USED %d; the frames are laid out by the %s", header, used, counts)
+	if used != header || counts != "header" {
+		f.addFinding("header", record.Warning, "", float64(header), "channels", "", "the header says %d analog channels and %d samples a frame, "+
+			"ANALOG:USED and RATE %d and %d; the frames are laid out by the %s", header, perFrame, used, ratio, counts)
+	}
+}
+
+// counterTurn is the number of frames after which a counter of 16 bits begins again.
+const counterTurn = 1 << 16
+
+// beyondTurns is the largest number of frames that have room, if a counter began again at 0 some times before it came to frames.
+func (f *c3dFile) beyondTurns(frames int) int {
+	if f.frameSize() == 0 || f.start < c3dBlock || f.bytesBehind(frames) < c3dBlock {
+		return frames
+	}
+	return frames + ((len(f.data)-f.start)/f.frameSize()-frames)/counterTurn*counterTurn
 }
 
 // beyondCounters is the number of frames where a counter of 16 bits was too small for it: it began again at 0, or stayed at its largest.
 // The frames end where the file does.
 func (f *c3dFile) beyondCounters(frames int) int {
-	const turn = 1 << 16
-	if f.frameSize() == 0 || f.start < c3dBlock || f.bytesBehind(frames) < c3dBlock {
-		return frames
-	}
-	there := (len(f.data) - f.start) / f.frameSize()
-	n := frames + (there-frames)/turn*turn
-	if frames == turn-1 && !f.ends(n) {
+	n := f.beyondTurns(frames)
+	if frames == counterTurn-1 && f.frameSize() > 0 && f.start >= c3dBlock && !f.ends(n) {
 		zero := func(k int) bool { // as what fills the last block
 			return !bytes.ContainsFunc(f.data[f.start+k*f.frameSize():][:f.frameSize()], func(r rune) bool { return r != 0 })
 		}
-		for n = there; n > frames && f.ends(n-1) && zero(n-1); n-- {
+		for n = (len(f.data) - f.start) / f.frameSize(); n > frames && f.ends(n-1) && zero(n-1); n-- {
 		}
 	}
 	if n == frames || !f.ends(n) {
@@ -401,16 +411,27 @@ func (f *c3dFile) readAnalog() error {
 	return nil
 }
 
-// events reads the group EVENT: minutes and seconds since frame 1 of the trial, of which the file may hold a later part. Where no event
-// would lie in the file then, and all do otherwise, they count from its first frame.
+// headerEvents is the word in front of the events of the header, whose labels have four letters.
+const headerEvents = 12345
+
+// events reads the group EVENT, minutes and seconds since frame 1 of the trial, or else the events of the header, in seconds. The file may hold
+// a later part of the trial. Where no event would lie in the file then, and some do otherwise, they count from its first frame.
 func (f *c3dFile) events() {
 	times := f.params["EVENT:TIMES"]
 	names, contexts := f.texts("EVENT", "LABELS"), f.texts("EVENT", "CONTEXTS")
 	n := min(f.count("EVENT", "USED", 0), times.len()/2)
+	at := func(i int) float64 { return 60*times.value(2*i, false) + times.value(2*i+1, false) }
+	if f.params["EVENT:USED"] == nil && f.proc.u16(f.data[298:]) == headerEvents {
+		n, names = min(int(f.proc.u16(f.data[300:])), 18), nil
+		for i := range n {
+			names = append(names, plainName(strings.ToValidUTF8(strings.TrimRight(string(f.data[396+4*i:][:4]), "\x00"), "?")))
+		}
+		at = func(i int) float64 { return f.proc.f32(f.data[304+4*i:]) }
+	}
 	from, end := float64(max(f.firstFrame-1, 0))/f.Rate, float64(f.frames)/f.Rate
 	within, without := 0, 0 // of the file, counted from frame 1 and from the first frame of the file
 	for i := range n {
-		t := 60*times.value(2*i, false) + times.value(2*i+1, false)
+		t := at(i)
 		if !usable(t) {
 			continue
 		}
@@ -423,7 +444,7 @@ func (f *c3dFile) events() {
 		name := strings.TrimSpace(cell(contexts, i) + " " + cell(names, i))
 		f.Events = append(f.Events, Event{Name: name, Time: t - from})
 	}
-	if from > 0 && within == 0 && without == len(f.Events) && without > 0 {
+	if from > 0 && within == 0 && without > 0 {
 		f.addFinding("events", record.Warning, "", float64(without), "events", "",
 			"the events are counted from the first frame of the file: counted from the start of the trial, %.6g s before it, none would lie in it",
 			from)

@@ -122,7 +122,7 @@ func TestC3DRoomBehindTheFrames(t *testing.T) {
 func TestC3DQuantities(t *testing.T) {
 	s := rolling(10)
 	s.Real = true
-	s.Quantities = map[string][]string{"ANGLES": {"side"}, "POWERS": {"front"}}
+	s.Quantities = map[string][]string{"ANGLES": {"Side"}, "POWERS": {"Bob:front"}} // letters and subjects may differ
 	s.QuantityUnits = map[string]string{"POWER_UNITS": "kW"}
 	c := decode(t, writeC3D(t, s)[0])
 	if len(c.Markers) != 1 || c.Markers[0].Name != "top" || len(c.Analog) != 2+6 || !said(c, "quantities") {
@@ -152,10 +152,17 @@ func TestC3DEventsOfALaterPart(t *testing.T) {
 	trial, file := rolling(40), rolling(40)
 	trial.First, file.First = 101, 101
 	trial.Events = [][3]any{{0, 0.55, "strike"}, {0, 0.4, "before"}}
-	file.Events = [][3]any{{0, 0.05, "strike"}}
-	for i, data := range writeC3D(t, trial, file) {
+	file.Events = [][3]any{{0, 0.05, "strike"}, {0, 2, "behind the end"}}
+	all := writeC3D(t, trial, file, rolling(40))
+	head := all[2] // events of the header: a key, their number, seconds, and labels of four letters
+	for at, x := range map[int]uint16{298: 12345, 300: 1} {
+		binary.LittleEndian.PutUint16(head[at:], x)
+	}
+	binary.LittleEndian.PutUint32(head[304:], math.Float32bits(0.05))
+	copy(head[396:], "hit ")
+	for i, data := range all {
 		c := decode(t, data)
-		if math.Abs(c.Events[0].Time-0.05) > 1e-6 || said(c, "events") != (i == 1) {
+		if math.Abs(c.Events[0].Time-0.05) > 1e-6 || said(c, "events") != (i == 1) || i == 2 && c.Events[0].Name != "hit" {
 			t.Errorf("case %d: %+v, %+v", i, c.Events, c.Findings)
 		}
 	}

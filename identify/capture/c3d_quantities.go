@@ -24,7 +24,7 @@ var c3dQuantities = []c3dList{
 
 // quantities are the units of the points that are no markers, by the number of the point.
 func (f *c3dFile) quantities(names []string) map[int]string {
-	units := map[string]string{}
+	units := map[string]*string{} // by name in small letters
 	lists := slices.Clone(c3dQuantities)
 	pairs := f.texts("POINT", "TYPE_GROUPS") // of a list and the parameter with its unit
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -48,19 +48,22 @@ func (f *c3dFile) quantities(names []string) map[int]string {
 				break
 			}
 			for _, name := range more {
-				units[name] = unit
+				if _, bare, subject := strings.Cut(strings.ToLower(name), ":"); subject && units[bare] == nil {
+					units[bare] = &unit
+				}
+				units[strings.ToLower(name)] = &unit
 			}
 		}
 	}
 	out := map[int]string{}
 	for i, name := range names {
-		_, bare, subject := strings.Cut(name, ":") // of several people, each with a name in front
-		unit, is := units[name]
-		if !is && subject {
-			unit, is = units[bare]
+		_, bare, subject := strings.Cut(strings.ToLower(name), ":") // of several people, each with a name in front
+		unit := units[strings.ToLower(name)]
+		if unit == nil && subject {
+			unit = units[bare]
 		}
-		if is && name != "" {
-			out[i] = unit
+		if unit != nil && name != "" {
+			out[i] = *unit
 		}
 	}
 	return out

@@ -184,11 +184,11 @@ func (s *Sample) polhemus(items []Item, b []byte, length float64) bool {
 }
 
 // guessItems finds items that fill the data: whole numbers first (no position has an exponent so small), of two the smaller is the
-// count, since no system samples a thousand times per second; then a position and angles, or a quaternion; then what ends the record.
-// nil: no guess.
+// count, since no system samples a thousand times per second; then a position and angles, or a quaternion; then what ends the record. A zero
+// may be a whole number or a place: it is one where what is behind it makes an attitude. nil: no guess.
 func guessItems(items []Item, b []byte) []Item {
 	var tail [2]Item
-	n, whole := 0, 0
+	n := 0
 	if k := len(b); k >= 2 && b[k-2] == '\r' && b[k-1] == '\n' && k%4 != 0 {
 		tail[n], n, b = ItemEnd, n+1, b[:k-2]
 	}
@@ -199,20 +199,32 @@ func guessItems(items []Item, b []byte) []Item {
 		return nil
 	}
 	var v [4]uint32
-	for ; whole < 3 && len(b) > 4*whole+4; whole++ {
-		if v[whole] = binary.LittleEndian.Uint32(b[4*whole:]); v[whole] == 0 && whole == 0 || v[whole] >= 0x10000000 {
+	whole, fitting := -1, -1
+	for k := 0; k < len(v) && len(b) > 4*k; k++ {
+		if v[k] = binary.LittleEndian.Uint32(b[4*k:]); v[k] == 0 || v[k] >= 0x10000000 {
+			switch fits, sound := isPose(b[4*k:]); {
+			case sound && whole < 0:
+				whole = k
+			case fits && fitting < 0:
+				fitting = k
+			}
+		}
+		if v[k] >= 0x10000000 {
 			break
 		}
 	}
-	switch words := len(b)/4 - whole; {
+	if whole < 0 {
+		if whole = fitting; whole < 0 {
+			return nil
+		}
+	}
+	switch {
 	case whole == 1:
 		items = append(items, ItemCount)
 	case whole >= 2 && v[0] > v[1]:
 		items = append(items, ItemTime, ItemCount)
 	case whole >= 2:
 		items = append(items, ItemCount, ItemTime)
-	case words == 0:
-		return nil
 	}
 	if whole == 3 {
 		items = append(items, ItemDistortion)
@@ -228,13 +240,27 @@ func guessItems(items []Item, b []byte) []Item {
 		items = append(items, ItemPosition, ItemQuaternion)
 	case 12:
 		items = append(items, ItemPosition, ItemCosines)
-	default:
-		return nil
 	}
 	for n--; n >= 0; n-- {
 		items = append(items, tail[n])
 	}
 	return items
+}
+
+// isPose tells whether b has the length of a position, an attitude or both, and whether a quaternion in it is of length one, or zero where
+// there is none.
+func isPose(b []byte) (fits, sound bool) {
+	switch len(b) / 4 {
+	case 3, 6, 12:
+		return true, true
+	case 4, 7:
+		square := 0.0
+		for k := len(b) - 16; k < len(b); k += 4 {
+			square += f32(b[k:]) * f32(b[k:])
+		}
+		return true, square == 0 || isUnit(square)
+	}
+	return false, false
 }
 
 // PolhemusEncoder writes the records of a system.

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"math"
 	"strings"
@@ -179,6 +180,41 @@ func TestPolhemusCosinesThatAreNone(t *testing.T) {
 		if _, st := NewPolhemus([]Item{ItemPosition, ItemCosines}).Next(b, f); st != wire.Good || f.N != 1 || !f.S[0].Present.Contains(X) ||
 			f.S[0].Present.Contains(QW) != c.has {
 			t.Errorf("%s: %v, %+v", name, st, f.S[0].Present)
+		}
+	}
+}
+
+// Items are guessed from the numbers of a record: a count that begins at zero, a place at zero and a quaternion that is none are told apart.
+func TestPolhemusGuessesWithZeros(t *testing.T) {
+	count, at, where, angles := Run(Count, 1), Run(X, 3), []float64{1, 2, 3}, []float64{10, 20, 30}
+	for name, c := range map[string]struct {
+		whole []uint32
+		reals [][]float64
+		has   Set
+	}{
+		"count 0, place, angles":            {[]uint32{0}, [][]float64{where, angles}, count | at | Run(Yaw, 3)},
+		"count 0, place":                    {[]uint32{0}, [][]float64{where}, count | at},
+		"count 0, place, quaternion":        {[]uint32{0}, [][]float64{where, {0.6, 0.8, 0, 0}}, count | at | Run(QW, 4)},
+		"count, place at x = 0, quaternion": {[]uint32{7}, [][]float64{{0, 2, 3}, {0.6, 0.8, 0, 0}}, count | at | Run(QW, 4)},
+		"count, place at x = 0":             {[]uint32{7}, [][]float64{{0, 2, 3}}, count | at},
+		"count, zeros":                      {[]uint32{7}, [][]float64{{0, 0, 0}, {0, 0, 0}}, count | at | Run(Yaw, 3)},
+		"time, count 0, place, angles":      {[]uint32{900, 0}, [][]float64{where, angles}, count | at | Run(Yaw, 3) | Run(Time, 1)},
+		"place, quaternion of zeros":        {nil, [][]float64{where, {0, 0, 0, 0}}, at},
+		"place, no quaternion":              {nil, [][]float64{where, {0.5, 0, 0, 0}}, at},
+	} {
+		data := []byte{}
+		for _, x := range c.whole {
+			data = binary.LittleEndian.AppendUint32(data, x)
+		}
+		for _, list := range c.reals {
+			for _, x := range list {
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
+			}
+		}
+		f := new(Frame)
+		_, st := NewPolhemus(nil).Next(append([]byte{'L', 'Y', 1, 'C', ' ', 0, byte(len(data)), 0}, data...), f)
+		if s := &f.S[0]; st != wire.Good || f.N != 1 || s.Present != c.has|Run(Status, 1) || math.Abs(s.V[Z]-3*inch) > 1e-9 && name != "count, zeros" {
+			t.Errorf("%s: %v, %+v", name, st, *s)
 		}
 	}
 }

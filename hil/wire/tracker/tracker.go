@@ -156,13 +156,22 @@ func (s *Sample) SetVector(q Quantity, x, y, z float64) {
 // PutRotation sets the quaternion.
 func (s *Sample) PutRotation(r quat.Number) { s.put4(QW, r.Real, r.Imag, r.Jmag, r.Kmag) }
 
-// put4 sets a quaternion. Devices write zeros where they have none; a matrix of zeros or of noise makes none that is finite.
+// put4 sets a quaternion.
 func (s *Sample) put4(q Quantity, w, x, y, z float64) {
-	if sum := w + x + y + z; w == 0 && x == 0 && y == 0 && z == 0 || sum-sum != 0 {
-		return
-	}
 	s.V[q], s.V[q+1], s.V[q+2], s.V[q+3] = w, x, y, z
 	s.Present |= 15 << q
+	s.unitOnly()
+}
+
+// isUnit tells whether the square of the length of a quaternion is near enough to one: devices round to 1 %.
+func isUnit(square float64) bool { return math.Abs(square-1) < 0.05 }
+
+// unitOnly takes a quaternion away that is not of length one. Devices write zeros where they have none; a matrix of zeros or of noise makes none
+// that is finite.
+func (s *Sample) unitOnly() {
+	if q := s.V[QW : QW+4]; s.Present.Contains(QW) && !isUnit(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3]) {
+		s.Present &^= Run(QW, 4)
+	}
 }
 
 // Convert adds the quaternion of angles that were sent, or the angles of the quaternion, as far as one of these quantities is wanted.

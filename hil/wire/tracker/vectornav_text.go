@@ -103,6 +103,7 @@ func (s *Sample) numbers(list []vnNumbers, rest []byte) bool {
 			s.SetValue(q, v*l.scale)
 		}
 	}
+	s.unitOnly()
 	if rest != nil {
 		s.Extra += 1 + bytes.Count(rest, []byte{','})
 	}

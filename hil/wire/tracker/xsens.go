@@ -228,6 +228,7 @@ func (s *Sample) xsens(id uint16, b []byte) bool {
 			for k := range it.n {
 				s.SetValue(it.to+Quantity(k), p.get(b[k*p.size():])*it.scale)
 			}
+			s.unitOnly()
 			return true
 		}
 	}
