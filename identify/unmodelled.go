@@ -30,7 +30,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		suspects = fit.Suspects(inverse, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded())
 		if st.pushResponse != nil {
 			if !j.plan.Model.Drive.Recorded() {
-				suspects = fit.Likeliest(inverse, suspects)
+				suspects = fit.Likeliest(inverse, withFading(inverse, suspects))
 			}
 			suspects = st.onMotion(inverse, suspects, r.Residual.White || st.runs > 0 && st.runs < len(suspects))
 			if s.NoiseKnown && s.Blur == 0 { // the columns answer to a smoothed motion, which holds noise of the prediction errors around it
@@ -59,6 +59,29 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	}
 	r.lacking(effects, least)
 }
+
+// withFading allows friction of free motion to rise or to fall along the record by as much as fadedShare either way: as the motion dies
+// away with time, that looks like friction that depends on the speed. Of the courses of a parameter the first is the straight one.
+func withFading(s *fit.Solution, suspects []fit.Suspect) []fit.Suspect {
+	seen := map[int]bool{}
+	for i := range suspects {
+		sp := &suspects[i]
+		if !sp.Drift || sp.Kind != "drift" || seen[sp.DriftParam] {
+			continue
+		}
+		seen[sp.DriftParam] = true
+		if p := s.Params[s.FreeParams[sp.DriftParam]]; strings.HasPrefix(p.Name, "F") {
+			sp.Expected, sp.MaxCoefficient = true, fadedShare*math.Abs(p.Value)
+			falls, rise := *sp, sp.Columns[0]
+			falls.Columns = []func(int) float64{func(k int) float64 { return -rise(k) }}
+			suspects = append(suspects, falls)
+		}
+	}
+	return suspects
+}
+
+// fadedShare is by how much friction may differ from its mean, as a share of that: it warms up, and wears.
+const fadedShare = 0.1
 
 // withoutUsualDrag leaves out the drag that the rows of a recorded force do not exclude: unless the motion has one speed only, they would
 // show as much of it as matters, and the intervals of short records would hold nothing but that.
