@@ -89,20 +89,25 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 }
 
 // draws are the best of the groups first … last − 1 of draws, in the order of their costs. One step in a sample is enough to compare
-// them, where the law bears it. Every other draw has sliding friction as dip says; nil: none.
+// them, where the law bears it, and the beginning of a long record to tell which may be the best. Every other draw has sliding friction as
+// dip says; nil: none.
 func (m *Model) draws(q *plan, free []fit.Param, base []float64, dip map[string]float64, first, last, draws int, seed uint64) [][]float64 {
 	if m.spec.Substeps == 0 {
 		coarse := *q
 		coarse.parts = slices.Repeat([]int{1}, len(q.parts))
 		q = &coarse
 	}
-	e := q.evaluator(1)
-	var out [][]float64
-	var costs []float64
+	e, begin := q.evaluator(1), q.evaluator(beginShare)
+	type draw struct {
+		theta []float64
+		cost  float64
+	}
+	byCost := func(a, b draw) int { return cmp.Compare(a.cost, b.cost) }
+	var best []draw
 	for i := first; i < last; i++ {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		best, least := base, math.Inf(1)
-		for d := range draws {
+		group, limit := make([]draw, draws), math.Inf(1)
+		for d := range group {
 			theta := slices.Clone(base)
 			stiff := 0.0
 			for j := range free {
@@ -113,15 +118,38 @@ func (m *Model) draws(q *plan, free []fit.Param, base []float64, dip map[string]
 			if d%2 == 1 {
 				slidingBy(dip, free, theta)
 			}
-			if cost, _ := e.run(theta, nil, least, nil); cost < least {
-				best, least = theta, cost
+			group[d].theta = theta
+			if group[d].cost, _ = begin.run(theta, nil, limit, nil); begin.rows >= beginRows {
+				limit = min(limit, beginRatio*group[d].cost)
 			}
 		}
-		at, _ := slices.BinarySearch(costs, least)
-		out, costs = slices.Insert(out, at, best), slices.Insert(costs, at, least)
+		slices.SortStableFunc(group, byCost)
+		least := draw{base, math.Inf(1)}
+		for k, d := range group {
+			if d.cost > limit || k >= beginBest && begin.rows >= beginRows {
+				break
+			}
+			if d.cost, _ = e.run(d.theta, nil, least.cost, nil); d.cost < least.cost {
+				least = d
+			}
+		}
+		best = append(best, least)
+	}
+	slices.SortStableFunc(best, byCost)
+	var out [][]float64
+	for _, d := range best {
+		out = append(out, d.theta)
 	}
 	return out
 }
+
+// Of draws that are compared on the beginning of the record:
+const (
+	beginShare = 0.25
+	beginRows  = 1000 // that this has, if it is to leave any out
+	beginRatio = 1.3  // times the least cost there, from which on a draw is not the best
+	beginBest  = 3    // that are compared on all of it
+)
 
 // rounds of draws at most.
 const rounds = 3
