@@ -28,9 +28,10 @@ type Search struct {
 	LM          fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
 
 	// Simpler tells where the models end that are special cases of this one. It is asked where more than noise is left over, with the cost
-	// of this model, and that among some of many records, 0: there are few; nil: never.
+	// of this model, and that among some of many records, or on the beginning of few, 0: that is short; nil: never.
 	Simpler func(ctx context.Context, cost, some float64) []Place
-	// CostLimit is a cost among some of many records from which on the fit of all is not worth it; 0: it always is.
+	// CostLimit is a cost among some of many records, or on the beginning of few, from which on the fit of all is not worth it; 0: it
+	// always is.
 	CostLimit float64
 	// Target is a cost from which on a fit is not worth it either; 0: it always is. See fit.Problem.
 	Target float64
@@ -143,11 +144,22 @@ func (m *Model) draws(q *plan, free []fit.Param, base []float64, dip map[string]
 	return out
 }
 
-// Of draws that are compared on the beginning of the record:
+// Beginning is a problem of this model on the beginning of the records; nil: it is short, or nothing drives the model.
+func (m *Model) Beginning(p *fit.Problem) *fit.Problem {
+	if d := m.spec.Drive; d != Servo && d != Force || p.Horizon == nil {
+		return nil
+	}
+	if short := p.Horizon(beginShare); short != nil && short.Rows >= beginRows {
+		return short.At(fit.Values(p.Params))
+	}
+	return nil
+}
+
+// Of draws and special cases that are compared on the beginning of the record:
 const (
 	beginShare = 0.25
 	beginRows  = 1000 // that this has, if it is to leave any out
-	beginRatio = 1.3  // times the least cost there, from which on a draw is not the best
+	beginRatio = 1.3  // times the least cost there, from which on one is not the best
 	beginBest  = 3    // that are compared on all of it
 )
 
@@ -156,6 +168,9 @@ const rounds = 3
 
 // aboveNoise is the number of noises of the sensor beyond which a residual may be that of a wrong valley.
 const aboveNoise = 3
+
+// unanimous is the number of starts from which on, where all lead to one place, no more are drawn around it.
+const unanimous = 5
 
 // asNoise is the number of noises of the sensor at which a residual is that noise, as well as it is known.
 const asNoise = 1.05
@@ -183,6 +198,14 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		from = [][]float64{fit.Values(fit.Valued(p.Params, near.Params))}
 	} else {
 		from, more = m.starts(q, cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed)
+		if short := m.Beginning(p); short != nil && s.CostLimit > 0 && s.LM.Loss.Kind == fit.Squares {
+			short.Target = beginRatio * s.CostLimit
+			end, err := fit.MultiStart{LM: s.LM, Workers: s.Workers, ExtraStarts: from[:min(2, len(from))]}.Fit(ctx, short, watch)
+			if err != nil {
+				return nil, err
+			}
+			from[0] = fit.Values(end.Params)
+		}
 	}
 	groups := len(from)
 	if more != nil {
@@ -230,6 +253,9 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	explained := func() bool { return sol.Extra["explained"] == true }
 	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && !explained() && ctx.Err() == nil {
+		if short := m.Beginning(p); near == nil && short != nil {
+			some = short.Cost(numeric.RMS(short.At(fit.Values(sol.Params)).Residuals()))
+		}
 		for _, e := range s.Simpler(ctx, sol.Cost, some) {
 			for i, known := range [][]bool{e.InSimpler, nil} {
 				if e.Cost < sol.Cost && ctx.Err() == nil {
@@ -245,6 +271,10 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 	}
 	doubtful := func() bool {
+		starts, _ := sol.Extra["starts"].([]fit.Start)
+		if len(starts) >= unanimous && sol.Extra["reached"] == len(starts) {
+			return false
+		}
 		return !explained() && (sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise))
 	}
 	for round := uint64(1); round < rounds && !s.SingleRound && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
