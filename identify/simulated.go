@@ -165,6 +165,11 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		}
 		if p.Params = fit.Valued(p.Params, from); m.IsLed() {
 			p.Target = m.NoiseCost(p.Rows)
+			if short := m.Beginning(p); short != nil { // what is no noise there is none on the whole
+				if begun, err := q.refit(ctx, short); err != nil || begun.Cost > beginRatio*m.NoiseCost(short.Rows) {
+					return nil
+				}
+			}
 		}
 		next, err := q.refit(ctx, p)
 		if err != nil || ctx.Err() != nil || !next.Converged {
@@ -202,6 +207,9 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 	}
 	return m, sol, false
 }
+
+// beginRatio is how many times the cost of noise a led simulation leaves at most on the beginning of a record where it is noise on all of it.
+const beginRatio = 1.5
 
 // slowRatio is by how much noise of the force has to be stronger where it is slow than from sample to sample, to be taken for noise whose
 // neighbours go together.

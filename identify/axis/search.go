@@ -28,9 +28,10 @@ type Search struct {
 	LM          fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
 
 	// Simpler tells where the models end that are special cases of this one. It is asked where more than noise is left over, with the cost
-	// of this model, and that among some of many records, 0: there are few; nil: never.
+	// of this model, and that among some of many records, or on the beginning of few, 0: that is short; nil: never.
 	Simpler func(ctx context.Context, cost, some float64) []Place
-	// CostLimit is a cost among some of many records from which on the fit of all is not worth it; 0: it always is.
+	// CostLimit is a cost among some of many records, or on the beginning of few, from which on the fit of all is not worth it; 0: it
+	// always is.
 	CostLimit float64
 	// Target is a cost from which on a fit is not worth it either; 0: it always is. See fit.Problem.
 	Target float64
@@ -89,20 +90,25 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 }
 
 // draws are the best of the groups first … last − 1 of draws, in the order of their costs. One step in a sample is enough to compare
-// them, where the law bears it. Every other draw has sliding friction as dip says; nil: none.
+// them, where the law bears it, and the beginning of a long record to tell which may be the best. Every other draw has sliding friction as
+// dip says; nil: none.
 func (m *Model) draws(q *plan, free []fit.Param, base []float64, dip map[string]float64, first, last, draws int, seed uint64) [][]float64 {
 	if m.spec.Substeps == 0 {
 		coarse := *q
 		coarse.parts = slices.Repeat([]int{1}, len(q.parts))
 		q = &coarse
 	}
-	e := q.evaluator(1)
-	var out [][]float64
-	var costs []float64
+	e, begin := q.evaluator(1), q.evaluator(beginShare)
+	type draw struct {
+		theta []float64
+		cost  float64
+	}
+	byCost := func(a, b draw) int { return cmp.Compare(a.cost, b.cost) }
+	var best []draw
 	for i := first; i < last; i++ {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		best, least := base, math.Inf(1)
-		for d := range draws {
+		group, limit := make([]draw, draws), math.Inf(1)
+		for d := range group {
 			theta := slices.Clone(base)
 			stiff := 0.0
 			for j := range free {
@@ -113,21 +119,58 @@ func (m *Model) draws(q *plan, free []fit.Param, base []float64, dip map[string]
 			if d%2 == 1 {
 				slidingBy(dip, free, theta)
 			}
-			if cost, _ := e.run(theta, nil, least, nil); cost < least {
-				best, least = theta, cost
+			group[d].theta = theta
+			if group[d].cost, _ = begin.run(theta, nil, limit, nil); begin.rows >= beginRows {
+				limit = min(limit, beginRatio*group[d].cost)
 			}
 		}
-		at, _ := slices.BinarySearch(costs, least)
-		out, costs = slices.Insert(out, at, best), slices.Insert(costs, at, least)
+		slices.SortStableFunc(group, byCost)
+		least := draw{base, math.Inf(1)}
+		for k, d := range group {
+			if d.cost > limit || k >= beginBest && begin.rows >= beginRows {
+				break
+			}
+			if d.cost, _ = e.run(d.theta, nil, least.cost, nil); d.cost < least.cost {
+				least = d
+			}
+		}
+		best = append(best, least)
+	}
+	slices.SortStableFunc(best, byCost)
+	var out [][]float64
+	for _, d := range best {
+		out = append(out, d.theta)
 	}
 	return out
 }
+
+// Beginning is a problem of this model on the beginning of the records; nil: it is short, or nothing drives the model.
+func (m *Model) Beginning(p *fit.Problem) *fit.Problem {
+	if d := m.spec.Drive; d != Servo && d != Force || p.Horizon == nil {
+		return nil
+	}
+	if short := p.Horizon(beginShare); short != nil && short.Rows >= beginRows {
+		return short.At(fit.Values(p.Params))
+	}
+	return nil
+}
+
+// Of draws and special cases that are compared on the beginning of the record:
+const (
+	beginShare = 0.25
+	beginRows  = 1000 // that this has, if it is to leave any out
+	beginRatio = 1.3  // times the least cost there, from which on one is not the best
+	beginBest  = 3    // that are compared on all of it
+)
 
 // rounds of draws at most.
 const rounds = 3
 
 // aboveNoise is the number of noises of the sensor beyond which a residual may be that of a wrong valley.
 const aboveNoise = 3
+
+// unanimous is the number of starts from which on, where all lead to one place, no more are drawn around it.
+const unanimous = 5
 
 // asNoise is the number of noises of the sensor at which a residual is that noise, as well as it is known.
 const asNoise = 1.05
@@ -155,6 +198,14 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		from = [][]float64{fit.Values(fit.Valued(p.Params, near.Params))}
 	} else {
 		from, more = m.starts(q, cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed)
+		if short := m.Beginning(p); short != nil && s.CostLimit > 0 && s.LM.Loss.Kind == fit.Squares {
+			short.Target = beginRatio * s.CostLimit
+			end, err := fit.MultiStart{LM: s.LM, Workers: s.Workers, ExtraStarts: from[:min(2, len(from))]}.Fit(ctx, short, watch)
+			if err != nil {
+				return nil, err
+			}
+			from[0] = fit.Values(end.Params)
+		}
 	}
 	groups := len(from)
 	if more != nil {
@@ -202,6 +253,9 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	explained := func() bool { return sol.Extra["explained"] == true }
 	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && !explained() && ctx.Err() == nil {
+		if short := m.Beginning(p); near == nil && short != nil {
+			some = short.Cost(numeric.RMS(short.At(fit.Values(sol.Params)).Residuals()))
+		}
 		for _, e := range s.Simpler(ctx, sol.Cost, some) {
 			for i, known := range [][]bool{e.InSimpler, nil} {
 				if e.Cost < sol.Cost && ctx.Err() == nil {
@@ -217,6 +271,10 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 	}
 	doubtful := func() bool {
+		starts, _ := sol.Extra["starts"].([]fit.Start)
+		if len(starts) >= unanimous && sol.Extra["reached"] == len(starts) {
+			return false
+		}
 		return !explained() && (sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise))
 	}
 	for round := uint64(1); round < rounds && !s.SingleRound && groups > 1 && doubtful() && ctx.Err() == nil; round++ {

@@ -194,32 +194,47 @@ func SecondDerivative(x []float64, dt float64) []float64 {
 
 // Curve is the gain of SecondDerivative for dt = 1, with its sign.
 func Curve(w float64) float64 {
-	sum := second[0]
-	for k, c := range second[1:] {
-		sum += 2 * c * math.Cos(float64(k+1)*w)
+	cos := math.Cos(w)
+	sum, before, now := second[0], 1.0, cos // cosines of the multiples of w
+	for _, c := range second[1:] {
+		sum += 2 * c * now
+		before, now = now, 2*cos*now-before
 	}
 	return sum
 }
 
-// Mean of a function over the frequencies 0 … π rad a sample.
-func Mean(of func(w float64) float64) (sum float64) {
+// Frequencies are those over which means are taken, 0 … π rad a sample, with the weight of each.
+func Frequencies(yield func(w, weight float64) bool) {
 	const steps = 4096
 	for i := range steps {
-		sum += of(math.Pi*(float64(i)+0.5)/steps) / steps
+		if !yield(math.Pi*(float64(i)+0.5)/steps, 1./steps) {
+			return
+		}
+	}
+}
+
+// Mean of a function over all frequencies.
+func Mean(of func(w float64) float64) (sum float64) {
+	for w, weight := range Frequencies {
+		sum += of(w) * weight
 	}
 	return sum
 }
 
 // Slope is the gain of Derivative for dt = 1.
 func Slope(w float64) float64 {
-	return (45*math.Sin(w) - 9*math.Sin(2*w) + math.Sin(3*w)) / 30
+	sin, cos := math.Sincos(w)
+	return sin * (45 - 18*cos + (3 - 4*sin*sin)) / 30
 }
 
 // Gain of the filter run forward and backward, at w rad a sample.
 func (f Lowpass) Gain(w float64) float64 {
 	g := 1.0
-	c1, s1 := math.Cos(w), math.Sin(w)
-	c2, s2 := math.Cos(2*w), math.Sin(2*w)
+	if len(f) == 0 {
+		return g
+	}
+	s1, c1 := math.Sincos(w)
+	s2, c2 := 2*s1*c1, c1*c1-s1*s1
 	for _, b := range f {
 		numRe, numIm := b.b0+b.b1*c1+b.b2*c2, b.b1*s1+b.b2*s2
 		denRe, denIm := 1+b.a1*c1+b.a2*c2, b.a1*s1+b.a2*s2

@@ -22,6 +22,8 @@ type explained struct {
 	rows      []int
 	functions []func(k int) float64 // the columns of the model and of what was accepted, at any row
 
+	past *past // of the functions; nil: not asked for
+
 	noisier []*noisy // with as much noise again; nil: noise of the columns does not matter
 
 	cells    []int // of the motion, by row; nil: not known

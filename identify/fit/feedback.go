@@ -28,36 +28,79 @@ var pastSteps = []float64{1, 1.5, 2, 3}
 // pastLeast is the share of the rows that have such a past, below which nothing is told.
 const pastLeast = 0.5
 
+// past is what the past of the functions of a model tells at some rows: no suspect has a part in it.
+type past struct {
+	count         int // of the functions
+	rows, pieces  []int
+	back          int         // rows, see pastRows
+	before        span        // of the functions at the times before
+	now           span        // and at the rows
+	e             []float64   // residual at the rows
+	columns, told [][]float64 // the functions there, and as their past tells them
+}
+
+// pastOfModel is the past of the functions so far.
+func (x *explained) pastOfModel() *past {
+	if x.past != nil && x.past.count == len(x.functions) {
+		return x.past
+	}
+	m := &past{count: len(x.functions)}
+	x.past = m
+	if m.rows, m.pieces, m.back = x.pastRows(); m.rows == nil {
+		return m
+	}
+	m.e = columnAt(func(k int) float64 { return x.solution.Residual[k] }, m.rows)
+	for _, c := range x.functions {
+		m.add(c, &m.before)
+		m.columns = append(m.columns, columnAt(c, m.rows))
+	}
+	for _, c := range m.columns {
+		m.told = append(m.told, along(make([]float64, len(c)), c, m.before.q))
+		m.now.add(c, minPart)
+	}
+	return m
+}
+
+// add takes the past of a function into a basis.
+func (m *past) add(c func(k int) float64, before *span) {
+	for _, step := range pastSteps {
+		by := int(math.Ceil(step * float64(m.back)))
+		before.add(columnAt(func(k int) float64 { return c(k - by) }, m.rows), 1e-3)
+	}
+}
+
+// along adds to sum what orthonormal columns hold of c.
+func along(sum, c []float64, q [][]float64) []float64 {
+	for _, q := range q {
+		floats.AddScaled(sum, floats.Dot(q, c), q)
+	}
+	return sum
+}
+
 // foretold is a finding of a suspect of one column as its past tells it, where noise that is fed back makes another one of it.
 func (x *explained) foretold(sp *Suspect, f finding) finding {
-	rows, pieces, back := x.pastRows()
-	if len(sp.Columns) != 1 || f.p >= unmodelledP || rows == nil {
+	if len(sp.Columns) != 1 || f.p >= unmodelledP {
 		return f
 	}
-	functions := append(slices.Clip(x.functions), sp.Columns[0])
-	var past span
-	for _, c := range functions {
-		for _, step := range pastSteps {
-			by := int(math.Ceil(step * float64(back)))
-			past.add(columnAt(func(k int) float64 { return c(k - by) }, rows), 1e-3)
-		}
+	m := x.pastOfModel()
+	if m.rows == nil {
+		return f
 	}
-	e := columnAt(func(k int) float64 { return x.solution.Residual[k] }, rows)
-	columns, told := make([][]float64, len(functions)), make([][]float64, len(functions))
-	for i, c := range functions {
-		columns[i], told[i] = columnAt(c, rows), make([]float64, len(rows))
-		for _, q := range past.q {
-			floats.AddScaled(told[i], floats.Dot(q, columns[i]), q)
-		}
+	past, functions := m.before.clipped(), m.count+1
+	m.add(sp.Columns[0], &past)
+	columns, told := append(slices.Clip(m.columns), columnAt(sp.Columns[0], m.rows)), make([][]float64, functions)
+	for i, c := range m.told {
+		told[i] = along(slices.Clone(c), columns[i], past.q[len(m.before.q):])
 	}
-	plain, _, plainErrors, ok := lastOf(columns, columns, e)
-	other, left, otherErrors, ok2 := lastOf(told, columns, e)
-	if !ok || !ok2 || !x.unknown(past.q, left, len(past.q)-len(functions)) {
+	told[m.count] = along(make([]float64, len(m.rows)), columns[m.count], past.q)
+	plain, _, plainErrors, ok := lastOf(m.now.clipped(), columns, columns, m.e)
+	other, left, otherErrors, ok2 := lastOf(span{}, told, columns, m.e)
+	if !ok || !ok2 || !x.unknown(past.q, left, len(past.q)-functions) {
 		return f
 	}
 	apart := slices.Clone(otherErrors)
 	floats.Sub(apart, plainErrors)
-	cov, _ := LongRun([][]float64{apart, otherErrors}, pieces)
+	cov, _ := LongRun([][]float64{apart, otherErrors}, m.pieces)
 	if by := other - plain; !(by*by > fedBackAt*cov[0]) {
 		return f
 	}
@@ -66,7 +109,7 @@ func (x *explained) foretold(sp *Suspect, f finding) finding {
 	f.waldStatistic = other * other / cov[3]
 	n := math.Max(x.independent, 1)
 	f.gain = n * math.Log1p(f.waldStatistic/n)
-	f.p = distuv.F{D1: 1, D2: math.Max(float64(len(rows)-len(functions))/4, 1)}.Survival(f.waldStatistic)
+	f.p = distuv.F{D1: 1, D2: math.Max(float64(len(m.rows)-functions)/4, 1)}.Survival(f.waldStatistic)
 	return f
 }
 
@@ -85,14 +128,17 @@ func (x *explained) unknown(past [][]float64, left []float64, more int) bool {
 	return distuv.ChiSquared{K: float64(more)}.Survival(rows*size/floats.Dot(left, left)) > pastP
 }
 
-// lastOf is the coefficient of the last column with instruments, what is left over then, and the error of the coefficient by row: they add
-// up to it.
-func lastOf(instruments, columns [][]float64, e []float64) (b float64, left, errors []float64, ok bool) {
-	z := span{}
-	for _, c := range instruments {
-		if !z.add(c, 1e-4) {
-			return 0, nil, nil, false
-		}
+// minPart is the share of a column that the others must not hold.
+const minPart = 1e-4
+
+// lastOf is the coefficient of the last column with instruments, the first of which are in z, what is left over then, and the error of the
+// coefficient by row: they add up to it.
+func lastOf(z span, instruments, columns [][]float64, e []float64) (b float64, left, errors []float64, ok bool) {
+	for _, c := range instruments[z.count:] {
+		z.add(c, minPart)
+	}
+	if len(z.q) < len(instruments) {
+		return 0, nil, nil, false
 	}
 	theta := z.solve(z.columnProducts(productsOf(instruments, e)))
 	left = slices.Clone(e)

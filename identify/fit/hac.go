@@ -296,11 +296,10 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 		for j, x := range q {
 			row[j] = x[k]
 		}
-		for i := range q {
-			c, to := sign*row[i], own[i*p:]
-			for j, x := range row[:i+1] {
+		for i, x := range row {
+			c, to := sign*x, own[i*p:i*p+p]
+			for j, x := range row {
 				to[j] += c * x
-				own[j*p+i] = to[j]
 			}
 		}
 	}
@@ -314,16 +313,22 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 				sum[j] = slide(ends[j], x[from:to], sum[j], at-from, lags)
 			}
 			for i := 0; q != nil && i < count; i++ {
-				if t := at + i; t < to {
-					draw(t, 1)
-				}
-				if t := at + i - lags - 1; t >= from {
-					draw(t, -1)
-				}
 				for j := range b {
 					b[j] = ends[j][i]
 				}
-				for j, v := range undrawn(own, b, buf) {
+				made := b
+				if lags == 0 {
+					undrawnRow(q, at+i, b)
+				} else {
+					if t := at + i; t < to {
+						draw(t, 1)
+					}
+					if t := at + i - lags - 1; t >= from {
+						draw(t, -1)
+					}
+					made = undrawn(own, b, buf)
+				}
+				for j, v := range made {
 					ends[j][i] = v
 				}
 			}
@@ -360,14 +365,36 @@ func slide(ends, x []float64, sum float64, at, lags int) float64 {
 	return sum
 }
 
-// undrawn is (I − G)^(−½)·b by its series Σ (2m−1)!!/(2m)!!·Gᵐ·b, cut where a term is below 1e-12 of it, or after 200 of
+// Where the series of undrawn is cut.
+const (
+	undrawnShare = 1e-10
+	undrawnTerms = 200
+)
+
+// undrawnRow is undrawn for G = q_k·q_kᵀ, in place: q_k·(series of h)/h·(q_k·b) is added, h = q_k·q_k.
+func undrawnRow(q [][]float64, k int, b []float64) {
+	h, along := 0.0, 0.0
+	for j, x := range q {
+		h, along = h+x[k]*x[k], along+x[k]*b[j]
+	}
+	term, sum := 0.5, 0.5
+	for m := 2.0; m <= undrawnTerms && term > undrawnShare*sum; m++ {
+		term *= h * (1 - 0.5/m)
+		sum += term
+	}
+	for j, x := range q {
+		b[j] += sum * along * x[k]
+	}
+}
+
+// undrawn is (I − G)^(−½)·b by its series Σ (2m−1)!!/(2m)!!·Gᵐ·b, cut where a term is below undrawnShare of it, or after undrawnTerms of
 // them: in a direction that a window takes whole there is nothing left to make up for. buf has room for three vectors.
 func undrawn(g, b, buf []float64) []float64 {
 	p := len(b)
 	out, term, next := buf[:p], buf[p:2*p], buf[2*p:3*p]
 	copy(out, b)
 	copy(term, b)
-	for m := 1; m <= 200; m++ {
+	for m := 1; m <= undrawnTerms; m++ {
 		c, largest, all := 1-0.5/float64(m), 0.0, 0.0
 		for i := range next {
 			x := 0.0
@@ -379,7 +406,7 @@ func undrawn(g, b, buf []float64) []float64 {
 			out[i] += x
 			largest, all = max(largest, math.Abs(x)), max(all, math.Abs(out[i]))
 		}
-		if largest <= 1e-12*all {
+		if largest <= undrawnShare*all {
 			break
 		}
 		term, next = next, term

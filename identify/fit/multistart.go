@@ -204,9 +204,10 @@ func (f *several) pair() (explained bool) {
 	}
 	f.descend(0, 1)
 	first := f.ends[0]
-	if explained = first != nil && f.ctx.Err() == nil && m.Explained(first.Params); explained {
-		// where another place is as good, that is found in about as many
-		f.lm.MaxEvaluations, f.lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
+	if first != nil && f.ctx.Err() == nil {
+		if explained = m.Explained(first.Params); explained { // where another place is as good, that is found in about as many
+			f.lm.MaxEvaluations, f.lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
+		}
 		f.sift(first, 1, 2)
 	}
 	f.descend(1, 2)

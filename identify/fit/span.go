@@ -76,6 +76,11 @@ func (s *span) admit(z, part []float64, size, least float64) bool {
 	return true
 }
 
+// clipped is the basis, to which columns may be added beside others.
+func (s *span) clipped() span {
+	return span{q: slices.Clip(s.q), r: slices.Clip(s.r), basisColumns: slices.Clip(s.basisColumns), count: s.count}
+}
+
 // trial is a column that is tried, again and again: what those of a growing basis do not hold of it.
 type trial struct {
 	rest         []float64

@@ -31,26 +31,22 @@ import (
 // noise is the covariance of position, velocity and acceleration after the filters, for white noise of the position with
 // variance one.
 func (f *filters) noise() (c [3][3]float64) {
-	speed := func(w float64) float64 { return filter.Slope(w) / f.dt } // w rad a sample
-	c[0][0] = f.power(func(w float64) float64 { return 1 }, true)
-	c[1][1] = f.power(func(w float64) float64 { return speed(w) * speed(w) }, true)
-	c[2][2] = f.power(func(w float64) float64 { return math.Pow(filter.Curve(w), 2) }, true) / math.Pow(f.dt, 4)
-	// position and acceleration go against each other; velocity is a quarter turn from both
-	c[0][2] = f.power(filter.Curve, true) / (f.dt * f.dt)
-	c[2][0] = c[0][2]
+	for w, weight := range filter.Frequencies {
+		g := f.gain(w) * f.positionLowpass.Gain(w)
+		v, a := filter.Slope(w)/f.dt, filter.Curve(w)/(f.dt*f.dt)
+		g *= g * weight
+		c[0][0] += g
+		c[1][1] += g * v * v
+		c[2][2] += g * a * a
+		c[0][2] += g * a
+	}
+	c[2][0] = c[0][2] // position and acceleration go against each other; velocity is a quarter turn from both
 	return c
 }
 
-// power is the mean over all frequencies of gain times the squared gain of the filter of both sides, and of that of the
-// position where wanted.
-func (f *filters) power(gain func(w float64) float64, position bool) float64 {
-	return filter.Mean(func(w float64) float64 {
-		g := f.sidesLowpass.Gain(w) * f.rowLowpass.Gain(w*float64(f.rowStep))
-		if position {
-			g *= f.positionLowpass.Gain(w)
-		}
-		return g * g * gain(w)
-	})
+// gain is that of the filters of both sides.
+func (f *filters) gain(w float64) float64 {
+	return f.sidesLowpass.Gain(w) * f.rowLowpass.Gain(w*float64(f.rowStep))
 }
 
 // spread forms the noise covariance of the columns, mean over the rows, for a force noise of one and a position noise of ratio.
@@ -58,7 +54,7 @@ func (r *regression) spread(ratio float64) {
 	f := *r.form.f
 	f.rowLowpass = r.rowLowpass
 	c, p := f.noise(), len(r.w)
-	r.noise, r.noiseY = make([]float64, p*p), f.power(func(float64) float64 { return 1 }, false)
+	r.noise, r.noiseY = make([]float64, p*p), filter.Mean(func(w float64) float64 { return f.gain(w) * f.gain(w) })
 	d := make([][3]float64, p)
 	for k, v := range r.v {
 		for j, t := range r.spec.Terms {
