@@ -478,8 +478,8 @@ func rigNamed(name string) boardRig {
 	return rigs[slices.IndexFunc(rigs, func(r boardRig) bool { return r.name == name })]
 }
 
-// cell is an outcome in a table: time (ms) and way (rad; of the stage mm), and the cause. A fault is not found where the axis goes further than
-// its reference does.
+// cell is an outcome in a table: time (ms) and way (rad; of the stage mm), and the cause. A fault is not found where the axis goes further
+// than its reference does.
 func (o *boardOutcome) cell(r boardRig, when string) (numbers, cause string) {
 	name, _, _ := strings.Cut(o.cause, " drive")
 	name, _, _ = strings.Cut(name, " shaft.")

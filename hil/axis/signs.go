@@ -152,7 +152,8 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	dt := s.s.Tick * (1 + float64(k.Skip))
 	if any := u + sent + taken[0] + taken[1]; !s.primed || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, frozenLimit: s.frozenLimit, rest: s.rest, period: s.period}
+		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, frozenLimit: s.frozenLimit, rest: s.rest,
+			period: s.period}
 		s.primed, s.lastSamples, s.u, s.i, s.u2, s.commandHistory = any-any == 0, taken, u, taken[1], u, [1 + delaySamples]float64{u, u, u, u}
 		s.c, s.c2 = sent, sent
 		return

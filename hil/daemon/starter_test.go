@@ -59,8 +59,8 @@ func (c *startCore) run(sh *shared, over <-chan struct{}) {
 	}
 }
 
-// A start that is refused for something that passes is tried again once a second, and told once. One that is refused for good is not, nor one
-// behind a trip or a person's stop.
+// A start that is refused for something that passes is tried again once a second, and told once. One that is refused for good is not, nor
+// one behind a trip or a person's stop.
 func TestStartIsTriedAgain(t *testing.T) {
 	stale := hil.StillWrong(hil.CauseStale)
 	for _, c := range []struct {
