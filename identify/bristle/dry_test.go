@@ -41,7 +41,7 @@ func TestBristleBetweenSamples(t *testing.T) {
 	a := independent.Axis{M: 2, Friction: independent.Friction{Fc: 3, Fs: 4, Vs: 0.01, Sigma0: 3e5, Sigma1: 500, Sigma2: 5}}
 	s := independent.Sines(3, []float64{0.06, 0.03, 0.015}, []float64{0.5, 1.3, 2.9})
 	reference := func(t float64) float64 { return (s(t) - s(0)) * min(1, 3*t) }
-	tr := a.Simulate(independent.Run{Dt: 1e-3, N: 6000, Sampled: independent.Cascade(40, 300, 0, 1e-3, reference)})
+	tr := a.Simulate(independent.Run{Dt: 1e-3, N: 8000, Sampled: independent.Cascade(40, 300, 0, 1e-3, reference)})
 	rec := tr.Record(independent.Sensors{Count: 1e-6, Velocity: -1, Force: 0.04, Seed: 3}, nil)
 	every := func(x []float64) (out []float64) {
 		for k := 0; k < len(x); k += 20 {
