@@ -152,7 +152,8 @@ func eventCounts(e *contact.EventStats) (out []Metric) {
 	} {
 		out = append(out, Metric{n.name, "", float64(n.n)})
 	}
-	return append(out, Metric{"bridges", "", float64(e.Bridges)}, Metric{"bridged_time", "s", e.Bridged}, Metric{"impact_loss", "J", e.ImpactLoss})
+	return append(out, Metric{"bridges", "", float64(e.Bridges)}, Metric{"bridged_time", "s", e.Bridged},
+		Metric{"impact_loss", "J", e.ImpactLoss})
 }
 
 // heldPushes are the forces of held contacts.

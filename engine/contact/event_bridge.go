@@ -14,9 +14,9 @@ const (
 	bridgeClean = 1e-12 // s  step that takes depth back alone
 )
 
-// bridge leads over what cannot be settled, err, with fixed steps of opt.Bridge, whose contacts are verified: bodies that come to rest on each
-// other by ever smaller blows, or stick and slip by turns. It becomes longer where one follows another. Impulses of its contacts are those
-// of an event at its end. err stays where it cannot.
+// bridge leads over what cannot be settled, err, with fixed steps of opt.Bridge, whose contacts are verified: bodies that come to rest on
+// each other by ever smaller blows, or stick and slip by turns. It becomes longer where one follows another. Impulses of its contacts are
+// those of an event at its end. err stays where it cannot.
 func (e *EventDriven) bridge(err error, end float64) error {
 	if e.opt.Bridge <= 0 || e.opt.Law == Sequential || !slices.ContainsFunc(bridged, func(cause error) bool { return errors.Is(err, cause) }) {
 		return err
