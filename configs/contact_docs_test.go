@@ -110,7 +110,9 @@ hil simulate configs/contact/bouncing-ball.yaml --events ball-events.csv
 
 Two engines run the same systems. **fixed-step** is Moreau's time stepping at the level of velocities and impulses. Its work
 per step is bounded, so it is the engine of the loop. It is of first order in the step. **event-driven** integrates between events and locates each of
-them. It is the reference. Its work is not bounded; when events come too fast it ends with an error that names the contacts.
+them. It is the reference. Its work is not bounded. Where events come too fast, or forces or impulses of redundant contacts cannot be found,
+fixed steps of 10 µs lead on (` + "`bridges`" + `, ` + "`bridged_time`" + ` of ` + "`solver`" + `, and a warning; the exit code stays 0). Where these do not get through either it
+ends with an error that names the contacts.
 
 What the solver did is part of every result: steps whose contact problem was not verified, what solved the others, and steps in
 which contact forces did work. After an event-driven run these come in addition: the kinds of events, impacts that were repeated with less
@@ -124,8 +126,9 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
   beside that), and it is not certain that their contact was found on the side from which they came. It is certain where an axis parts
   the bodies before and after, or where the contact lies along the axis that parted them last; bodies of more than 64 edges, cavities and bodies
   that turn much in a step are never certain. A scene is repeated by the event-driven engine then: where that has the same to the end,
-  there is no warning. The warning names the bodies and a step that is short enough. Or bodies were deeper in each other than three steps of their recent fastest approach, or of what forces make of it while depth is taken back: this happens to bodies
-  between heavier ones that are struck several times in a step.
+  there is no warning. The warning names the bodies and a step that is short enough. Or bodies were deeper in each other than three steps of
+  their recent fastest approach, or of what forces make of it while depth is taken back: this happens to bodies between heavier ones that are
+  struck several times in a step.
 - ` + "`energy_gained`" + `: fixed-step; contacts made energy, more than a hundredth of what they exchanged with the bodies (` + "`energy_exchanged`" + `). This
   comes from ` + "`positions: false`" + `, which takes depth back by a velocity: impacts act as if eps_n were larger by about half of beta.
 - ` + "`contacts_left_out`" + `: contacts for which there was no room. Only the brush inside the loop has a limit, 24.

@@ -54,6 +54,10 @@ func (s *contactRun) counts() map[string]float64 {
 // notes says what was counted and need not be wrong.
 func (s *contactRun) notes() (out []string) {
 	n := s.counts()
+	if k := n["bridges"]; k > 0 {
+		out = append(out, fmt.Sprintf("%.0f times events came too fast or could not be settled: fixed steps of %g s led on, %.3g s in all", k,
+			bridgeStep, n["bridged_time"]))
+	}
 	if s.differs != "" {
 		out = append(out, fmt.Sprintf("of %.0f steps with blows %.0f come about a step apart or have several; "+
 			"in %.0f of them separate blows were settled as one impact, %.0f found a support open, "+

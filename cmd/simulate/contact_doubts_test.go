@@ -122,8 +122,8 @@ func TestRoundingIsNoDifference(t *testing.T) {
 	}
 }
 
-// A box strikes a thin plate with a corner, so fast that a step may miss it: where the event-driven engine has the same there is no doubt. It
-// leaves with v − p/m, and turns with p·r/J, p = (1 + ε)·v/(1/m + r²/J), r the lever of the corner.
+// A box strikes a thin plate with a corner, so fast that a step may miss it: where the event-driven engine has the same there is no doubt.
+// It leaves with v − p/m, and turns with p·r/J, p = (1 + ε)·v/(1/m + r²/J), r the lever of the corner.
 func TestLongStepsThatFindTheContactAreNoDoubt(t *testing.T) {
 	const m, eps, thick, step = 0.03, 0.2, 8e-4, 1e-5
 	long := 0.0

@@ -11,11 +11,14 @@ import (
 	"hilrig/engine/contact"
 )
 
+// bridgeStep is the fixed step (s) that leads over what the event-driven engine cannot settle.
+const bridgeStep = 1e-5
+
 // byEvents runs the event-driven engine. Rows and statistics are read off the continuous solution.
 func (s *contactRun) byEvents(ctx context.Context) error {
 	c := s.cfg
 	e, err := contact.NewEventDriven(s.sys, contact.EventOptions{
-		RTol: c.Engine.Tolerance, VTh: c.Engine.RestitutionSpeed, MaxEvents: c.Engine.MaxEvents, Law: s.cfg.Engine.Impact,
+		RTol: c.Engine.Tolerance, VTh: c.Engine.RestitutionSpeed, MaxEvents: c.Engine.MaxEvents, Law: s.cfg.Engine.Impact, Bridge: bridgeStep,
 	})
 	if err != nil {
 		return err
@@ -75,7 +78,7 @@ func (s *contactRun) byEvents(ctx context.Context) error {
 		if push(from, e.T); e.Event().HasImpulses {
 			settled()
 		}
-		if from := max(last, c.Discard); e.T > from {
+		if from := max(last, c.Discard, e.StepStart()); e.T > from {
 			sums.span(from, e.T, e.At)
 		}
 		if e.T >= c.Discard { // also right after an event
@@ -149,7 +152,8 @@ func eventCounts(e *contact.EventStats) (out []Metric) {
 	} {
 		out = append(out, Metric{n.name, "", float64(n.n)})
 	}
-	return append(out, Metric{"impact_loss", "J", e.ImpactLoss})
+	return append(out, Metric{"bridges", "", float64(e.Bridges)}, Metric{"bridged_time", "s", e.Bridged},
+		Metric{"impact_loss", "J", e.ImpactLoss})
 }
 
 // heldPushes are the forces of held contacts.

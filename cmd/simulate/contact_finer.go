@@ -57,7 +57,7 @@ func (s *contactRun) repeat(ctx context.Context, q, u []float64, c *contact.More
 // repeatByEvents runs it by the event-driven engine and says what differs much; whole is true where that got through, same where nothing
 // differed until then.
 func (s *contactRun) repeatByEvents(ctx context.Context, q, u []float64, crowded bool) (text string, whole, same bool, err error) {
-	opt := contact.EventOptions{VTh: s.cfg.Engine.RestitutionSpeed, Law: s.cfg.Engine.Impact}
+	opt := contact.EventOptions{VTh: s.cfg.Engine.RestitutionSpeed, Law: s.cfg.Engine.Impact, Bridge: bridgeStep}
 	if opt.Law == contact.ByEngine {
 		opt.Law = contact.Newton // as the fixed step has it
 	}

@@ -164,3 +164,65 @@ func TestSupportFoundOpenIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// Piles in which blows come too fast, or which the event-driven engine cannot settle: it is led over by fixed steps, and moves as steps of
+// 5 µs alone do.
+func TestEventsAreBridged(t *testing.T) {
+	for name, scene := range map[string]string{
+		"an overlap": `{"bodies": [
+			{"name": "g", "shape": "half-plane", "fixed": true},
+			{"name": "a0", "shape": "box", "size": [0.0585, 0.0435], "mass": 1.98, "position": [0.00106, 0.02175]},
+			{"name": "a1", "shape": "box", "size": [0.0717, 0.053], "mass": 1.47, "position": [-0.0023, 0.07]},
+			{"shape": "box", "size": [0.0241, 0.0241], "angle": 0.372, "name": "b", "mass": 1.7,
+			"position": [-0.0988, 0.0604], "velocity": [0.937, -0.0755], "spin": 8.76}],
+			"pairs": [{"a": "a0", "b": "g", "mu": 0.319, "eps_n": 0},
+			{"a": "a1", "b": "a0", "mu": 0.319, "eps_n": 0},
+			{"a": "b", "b": "all", "mu": 0.539, "eps_n": 0.709}]},
+			"duration": 0.1, "outputs": {"every": 0.01}, "engine": {"impact": "newton", `,
+		"a deeper overlap": `{"bodies": [
+			{"name": "g", "shape": "half-plane", "fixed": true},
+			{"name": "a0", "shape": "box", "size": [0.1, 0.0575], "mass": 0.546, "position": [-0.00292, 0.02875]},
+			{"name": "a1", "shape": "box", "size": [0.102, 0.0516], "mass": 0.391, "position": [0.00215, 0.0833]},
+			{"shape": "box", "size": [0.0261, 0.0261], "angle": -0.694, "name": "b", "mass": 0.484,
+			"position": [-0.116, 0.169], "velocity": [1.43, -1.43], "spin": -4.26}],
+			"pairs": [{"a": "a0", "b": "g", "mu": 0.249, "eps_n": 0},
+			{"a": "a1", "b": "a0", "mu": 0.249, "eps_n": 0},
+			{"a": "b", "b": "all", "mu": 0.539, "eps_n": 0.179}]},
+			"duration": 0.18, "outputs": {"every": 0.018}, "engine": {"impact": "poisson", `,
+		"no forces": `{"bodies": [
+			{"name": "g", "shape": "half-plane", "fixed": true},
+			{"name": "a0", "shape": "box", "size": [0.0516, 0.0408], "mass": 0.267, "position": [-0.00292, 0.0204]},
+			{"name": "a1", "shape": "box", "size": [0.0578, 0.0286], "mass": 0.216, "position": [0.000754, 0.0551]},
+			{"name": "a2", "shape": "box", "size": [0.0551, 0.0458], "mass": 1.6, "position": [-0.0029, 0.0923]},
+			{"shape": "disc", "radius": 0.0127, "name": "b", "mass": 0.0921,
+			"position": [-0.014, 0.172], "velocity": [0, -1.77], "spin": 1.2}],
+			"pairs": [{"a": "a0", "b": "g", "mu": 0.507, "eps_n": 0},
+			{"a": "a1", "b": "a0", "mu": 0.507, "eps_n": 0.3},
+			{"a": "a2", "b": "a1", "mu": 0.507, "eps_n": 0},
+			{"a": "b", "b": "all", "mu": 0.067, "eps_n": 0.153}]},
+			"duration": 0.06, "outputs": {"every": 0.006}, "engine": {"impact": "poisson", `,
+		"sticking and slipping by turns": `{"bodies": [
+			{"name": "g", "shape": "half-plane", "fixed": true},
+			{"name": "a0", "shape": "box", "size": [0.13, 0.022], "mass": 4.78, "position": [0.0146, 0.0123], "angle": -0.0171},
+			{"name": "a1", "shape": "box", "size": [0.131, 0.0379], "mass": 4.33, "position": [0.0033, 0.0449], "angle": -0.00951},
+			{"name": "a2", "shape": "box", "size": [0.128, 0.0508], "mass": 8.99, "position": [-0.014, 0.0918], "angle": -0.0123},
+			{"name": "a3", "shape": "box", "size": [0.146, 0.0346], "mass": 1.05, "position": [0.0177, 0.137], "angle": 0.00777},
+			{"name": "a4", "shape": "box", "size": [0.183, 0.0489], "mass": 2.56, "position": [-0.00377, 0.182], "angle": -0.00946},
+			{"name": "a5", "shape": "box", "size": [0.144, 0.0307], "mass": 0.409, "position": [-0.00107, 0.225], "angle": 0.00209}],
+			"pairs": [{"a": "all", "b": "all", "mu": 0.502, "eps_n": 0}]},
+			"duration": 0.07, "outputs": {"every": 0.007}, "engine": {"impact": "newton", `,
+	} {
+		const head = `{"version": 1, "name": "pile", "system": "scene", "scene": `
+		e := runOf(t, head+scene+`"kind": "event-driven"}}`)
+		m := runOf(t, head+scene+`"kind": "fixed-step", "step": 5e-6}}`)
+		if e.counts()["bridges"] < 1 || len(e.notes()) != 1 {
+			t.Errorf("%s: %q, %g bridges", name, e.notes(), e.counts()["bridges"])
+		}
+		c := m.comparison(0.5, 0)
+		for r := range m.rows {
+			if text := c.difference(r, e.rows[r].q, e.rows[r].u); text != "" {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+	}
+}

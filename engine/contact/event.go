@@ -71,8 +71,10 @@ type EventDriven struct {
 	idsH        []uint32
 	wedged      []int32 // room for sliding contacts with A ≤ 0
 
-	stormT float64
-	stormN int
+	stormT     float64
+	stormN     int
+	bridgedTo  float64 // s  end of the last bridge
+	bridgeTime float64 // s  its length
 }
 
 // Why an event-driven run cannot go on. A *EventError carries one of these, or one of the integrator.
@@ -195,7 +197,11 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 			continue
 		}
 		if err := e.applyEvent(ev); err != nil {
-			return err
+			if err = e.bridge(err, end); err != nil {
+				return err
+			}
+			more = seen() && more
+			continue
 		}
 		if e.event.HasImpulses = true; ev.Kind != NoEvent || len(e.event.Impulses) > 0 {
 			more = seen() && more

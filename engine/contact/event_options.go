@@ -19,6 +19,7 @@ type EventOptions struct {
 	MaxEvents   int       //       since Start; default 1e6
 	MaxContacts int       //       in the reach; 0: as many as there are
 	MaxClosed   int       //       closed at once; 0: as many as there are
+	Bridge      float64   // s     fixed steps lead over what cannot be settled; default: none, the run ends with an error
 	Reach       float64   // m     pairs with a wider gap are not looked at; default: all are
 }
 
@@ -38,6 +39,8 @@ type EventStats struct {
 	Redundant     int     // events of redundant contacts
 	Inconsistent  int     // Painlevé: no forces, sliding stopped by an impulse
 	Indeterminate int     // Painlevé: more than one solution
+	Bridges       int     // times that fixed steps led over what could not be settled
+	Bridged       float64 // s  that they took
 }
 
 // fill sets the defaults and says all that is wrong, for a system of f coordinates.

@@ -414,8 +414,8 @@ func (f *c3dFile) readAnalog() error {
 // headerEvents is the word in front of the events of the header, whose labels have four letters.
 const headerEvents = 12345
 
-// events reads the group EVENT, minutes and seconds since frame 1 of the trial, or else the events of the header, in seconds. The file may hold
-// a later part of the trial. Where no event would lie in the file then, and some do otherwise, they count from its first frame.
+// events reads the group EVENT, minutes and seconds since frame 1 of the trial, or else the events of the header, in seconds. The file may
+// hold a later part of the trial. Where no event would lie in the file then, and some do otherwise, they count from its first frame.
 func (f *c3dFile) events() {
 	times := f.params["EVENT:TIMES"]
 	names, contexts := f.texts("EVENT", "LABELS"), f.texts("EVENT", "CONTEXTS")

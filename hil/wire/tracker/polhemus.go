@@ -183,9 +183,9 @@ func (s *Sample) polhemus(items []Item, b []byte, length float64) bool {
 	return len(b) == 0
 }
 
-// guessItems finds items that fill the data: whole numbers first (no position has an exponent so small), of two the smaller is the
-// count, since no system samples a thousand times per second; then a position and angles, or a quaternion; then what ends the record. A zero
-// may be a whole number or a place: it is one where what is behind it makes an attitude. nil: no guess.
+// guessItems finds items that fill the data: whole numbers first (no position has an exponent so small), of two the smaller is the count,
+// since no system samples a thousand times per second; then a position and angles, or a quaternion; then what ends the record. A zero may
+// be a whole number or a place: it is one where what is behind it makes an attitude. nil: no guess.
 func guessItems(items []Item, b []byte) []Item {
 	var tail [2]Item
 	n := 0

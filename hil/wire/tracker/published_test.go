@@ -184,7 +184,8 @@ func TestPolhemusCosinesThatAreNone(t *testing.T) {
 	}
 }
 
-// Items are guessed from the numbers of a record: a count that begins at zero, a place at zero and a quaternion that is none are told apart.
+// Items are guessed from the numbers of a record: a count that begins at zero, a place at zero and a quaternion that is none are told
+// apart.
 func TestPolhemusGuessesWithZeros(t *testing.T) {
 	count, at, where, angles := Run(Count, 1), Run(X, 3), []float64{1, 2, 3}, []float64{10, 20, 30}
 	for name, c := range map[string]struct {
@@ -213,7 +214,8 @@ func TestPolhemusGuessesWithZeros(t *testing.T) {
 		}
 		f := new(Frame)
 		_, st := NewPolhemus(nil).Next(append([]byte{'L', 'Y', 1, 'C', ' ', 0, byte(len(data)), 0}, data...), f)
-		if s := &f.S[0]; st != wire.Good || f.N != 1 || s.Present != c.has|Run(Status, 1) || math.Abs(s.V[Z]-3*inch) > 1e-9 && name != "count, zeros" {
+		if s := &f.S[0]; st != wire.Good || f.N != 1 || s.Present != c.has|Run(Status, 1) ||
+			math.Abs(s.V[Z]-3*inch) > 1e-9 && name != "count, zeros" {
 			t.Errorf("%s: %v, %+v", name, st, *s)
 		}
 	}

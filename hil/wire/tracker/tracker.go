@@ -166,8 +166,8 @@ func (s *Sample) put4(q Quantity, w, x, y, z float64) {
 // isUnit tells whether the square of the length of a quaternion is near enough to one: devices round to 1 %.
 func isUnit(square float64) bool { return math.Abs(square-1) < 0.05 }
 
-// unitOnly takes a quaternion away that is not of length one. Devices write zeros where they have none; a matrix of zeros or of noise makes none
-// that is finite.
+// unitOnly takes a quaternion away that is not of length one. Devices write zeros where they have none; a matrix of zeros or of noise
+// makes none that is finite.
 func (s *Sample) unitOnly() {
 	if q := s.V[QW : QW+4]; s.Present.Contains(QW) && !isUnit(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3]) {
 		s.Present &^= Run(QW, 4)
