@@ -208,7 +208,8 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 	return m, sol, false
 }
 
-// beginRatio is how many times the cost of noise a led simulation leaves at most on the beginning of a record where it is noise on all of it.
+// beginRatio is how many times the cost of noise a led simulation leaves at most on the beginning of a record where it leaves noise on all
+// of it.
 const beginRatio = 1.5
 
 // slowRatio is by how much noise of the force has to be stronger where it is slow than from sample to sample, to be taken for noise whose

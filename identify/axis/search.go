@@ -169,8 +169,8 @@ const rounds = 3
 // aboveNoise is the number of noises of the sensor beyond which a residual may be that of a wrong valley.
 const aboveNoise = 3
 
-// unanimous is the number of starts from which on, where all lead to one place, no more are drawn around it.
-const unanimous = 5
+// agreeing is the number of starts that lead to one place from which on no more are drawn around it.
+const agreeing = 4
 
 // asNoise is the number of noises of the sensor at which a residual is that noise, as well as it is known.
 const asNoise = 1.05
@@ -271,11 +271,8 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 	}
 	doubtful := func() bool {
-		starts, _ := sol.Extra["starts"].([]fit.Start)
-		if len(starts) >= unanimous && sol.Extra["reached"] == len(starts) {
-			return false
-		}
-		return !explained() && (sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise))
+		reached, _ := sol.Extra["reached"].(int)
+		return !explained() && (reached == 1 || reached < agreeing && sol.Cost > p.Cost(aboveNoise*noise))
 	}
 	for round := uint64(1); round < rounds && !s.SingleRound && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
 		if !around(fit.Values(sol.Params), nil, s.Seed+1000*round) {

@@ -69,3 +69,16 @@ func TestLongRunSlowHolds(t *testing.T) {
 		}
 	}
 }
+
+// Of a single row the share that the fit takes is made up for as of a window of one row: b/√(1 − h) along q, and nothing across.
+func TestUndrawnRow(t *testing.T) {
+	q := [][]float64{{0, 0.3}, {0, -0.4}}
+	b := []float64{3*0.6 + 2*0.8, -3*0.8 + 2*0.6} // 3 along q of length a half, 2 across
+	undrawnRow(q, 1, b)
+	long := 3 / math.Sqrt(1-0.25)
+	for i, want := range []float64{long*0.6 + 2*0.8, -long*0.8 + 2*0.6} {
+		if math.Abs(b[i]-want) > 1e-9 {
+			t.Errorf("component %d is %.12g, want %.12g", i, b[i], want)
+		}
+	}
+}
