@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -288,13 +289,14 @@ func (r *Result) judgeAssumed(say sayer) {
 			moves = append(moves, fmt.Sprintf("%s to ±%.2g instead of ±%.2g %s", p.Name, (p.CI[1]-p.CI[0])/2, (ci[1]-ci[0])/2, p.Unit))
 		}
 	}
+	keys := cmp.Or(r.givenKeys, "under uncertainty")
 	switch {
 	case given == nil:
 	case names == nil:
 		say(fit.Assumed, fit.Remark, nil, "assumed, as the file gives it: %s. The intervals do not hold errors of these numbers. "+
-			"Say in the file how well they are known, under uncertainty", list(given))
+			"Say in the file how well they are known, %s", list(given), keys)
 	default:
 		say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. "+
-			"Say in the file how well these numbers are known, under uncertainty", list(given), list(moves))
+			"Say in the file how well these numbers are known, %s", list(given), list(moves), keys)
 	}
 }
