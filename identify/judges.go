@@ -284,7 +284,7 @@ func (r *Result) judgeAssumed(say sayer) {
 	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if ci := r.random(p); ci != nil && p.CI != nil && (p.assumed != [2]float64{} || p.givenErr > 0) && !p.State() {
+		if ci := r.random(p); ci != nil && p.CI != nil && p.givenErr > 0 && !p.State() {
 			names = append(names, p.Name)
 			moves = append(moves, fmt.Sprintf("%s to ±%.2g instead of ±%.2g %s", p.Name, (p.CI[1]-p.CI[0])/2, (ci[1]-ci[0])/2, p.Unit))
 		}
