@@ -172,6 +172,9 @@ func (r *Result) fadesAt(name string) float64 {
 // findKnownErrors tells what errors of known values make: of parameters that were given with one, and of the gain of the force, in
 // proportion to which all forces and inertias are found.
 func (r *Result) findKnownErrors(j *job, st *stage) {
+	if r.givenNumbers == nil { // else those of a machine
+		r.givenNumbers, r.givenKeys = j.givenNumbers(st.sol), "as gain_error, or as error of a parameter"
+	}
 	square := make([]float64, len(r.Parameters))
 	scaled := func(share float64) { // all that is in proportion to the force
 		for i := range r.Parameters {
@@ -208,6 +211,28 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 	for i := range r.Parameters {
 		r.Parameters[i].givenErr = math.Hypot(math.Sqrt(square[i]), j.plan.Unsure[r.Parameters[i].Name])
 	}
+}
+
+// givenNumbers are the numbers that an axis rests on, and how well they are known: scale of the force, controller, known parameters.
+func (j *job) givenNumbers(s *fit.Solution) (list []fit.GivenNumber) {
+	if j.plan.Model.Drive.Recorded() {
+		list = append(list, fit.GivenNumber{Name: "gain of the force", Uncertainty: 100 * j.plan.GainErr, Unit: "%"})
+	}
+	if j.plan.Model.Drive == axis.Servo {
+		list = append(list, fit.GivenNumber{Name: "gains of the controller"})
+	}
+	for _, g := range j.plan.GivenParams {
+		i := fit.Index(s.Params, g.Name)
+		if i < 0 || !g.isKnown() || fit.IsState(g.Name) {
+			continue
+		}
+		known := fit.GivenNumber{Name: g.Name, Unit: s.Params[i].Unit}
+		if g.Err != nil {
+			known.Uncertainty = *g.Err
+		}
+		list = append(list, known)
+	}
+	return list
 }
 
 // sets tells that a known parameter sets the scale of all forces, because none was recorded: the inertia of free motion, the spring that

@@ -24,6 +24,7 @@ type evidence struct {
 	oneWay           bool               // the rows of the fit move in one direction
 	contradicted     []priorDoubt       // priors
 	givenNumbers     []fit.GivenNumber  // that the result rests on and that were not found
+	givenKeys        string             // where a file says how well; "": under uncertainty
 	negligibleParams []string           // parameters of which zero is an answer: beside the others they are next to nothing
 
 	instruments *MachineInstruments // beside least squares; nil: there are none

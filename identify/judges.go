@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -283,18 +284,19 @@ func (r *Result) judgeAssumed(say sayer) {
 	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if ci := r.random(p); ci != nil && p.CI != nil && (p.assumed != [2]float64{} || p.givenErr > 0) && !p.State() {
+		if ci := r.random(p); ci != nil && p.CI != nil && p.givenErr > 0 && !p.State() {
 			names = append(names, p.Name)
 			moves = append(moves, fmt.Sprintf("%s to ±%.2g instead of ±%.2g %s", p.Name, (p.CI[1]-p.CI[0])/2, (ci[1]-ci[0])/2, p.Unit))
 		}
 	}
+	keys := cmp.Or(r.givenKeys, "under uncertainty")
 	switch {
 	case given == nil:
 	case names == nil:
 		say(fit.Assumed, fit.Remark, nil, "assumed, as the file gives it: %s. The intervals do not hold errors of these numbers. "+
-			"Say in the file how well they are known, under uncertainty", list(given))
+			"Say in the file how well they are known, %s", list(given), keys)
 	default:
 		say(fit.Assumed, fit.Remark, names, "assumed, as the file gives it: %s. The intervals hold that: %s. "+
-			"Say in the file how well these numbers are known, under uncertainty", list(given), list(moves))
+			"Say in the file how well these numbers are known, %s", list(given), list(moves), keys)
 	}
 }

@@ -243,11 +243,8 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 			}
 		}
 	}
-	last := Stage{Method: "regress", Converged: true, Reason: b.Solution.Reason, Objective: b.Solution.Objective, Cost: b.Solution.Cost,
-		RMS: r.Fit.RMS, Iterations: 1, Values: map[string]float64{}, Compute: r.Compute}
-	for _, p := range r.Parameters {
-		last.Values[p.Name] = p.Value
-	}
+	last := stageOf(regress, b.Solution)
+	last.Converged, last.RMS, last.Iterations, last.Compute = true, r.Fit.RMS, 1, r.Compute
 	r.Stages = []Stage{last}
 	return r, nil
 }
@@ -332,17 +329,12 @@ func (r *Result) validateMachine(b *machine.Result, out *Machine, v MachineCheck
 	if err != nil {
 		return err
 	}
-	a, err := fit.Assess(s)
-	if err != nil {
-		return err
+	var info []record.Info
+	for _, d := range v.Records {
+		info = append(info, d[0].Info())
 	}
-	r.checked = s
-	r.Validation = &Validation{Data: v.Records[0][0].Info(), Findings: append([]record.Finding{}, v.Findings...), Fit: a.Fit,
-		Residual: a.Residual, Warnings: append([]string{}, left...)}
-	if len(v.Records) > 1 {
-		for _, d := range v.Records {
-			r.Validation.Records = append(r.Validation.Records, d[0].Info())
-		}
+	if err := r.validated(s, info, v.Findings, left); err != nil {
+		return err
 	}
 	for i := range joints {
 		out.Joints[i].Valid, out.Joints[i].ValidR2 = &joints[i].Percent, &joints[i].R2

@@ -80,13 +80,8 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	r.findSuspects(sol, b.Suspects, r.harm(sol), weakRelative)
 	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}}
 	r.wrongGains(sol, b)
-	last := Stage{Method: "lm", Converged: sol.Converged, Reason: sol.Reason, Objective: sol.Objective, Cost: sol.Cost, RMS: r.Fit.RMS,
-		Unit:       sol.Unit,
-		Iterations: sol.Iterations, Evaluations: sol.Evaluations, Trace: sol.Trace, Compute: sol.Compute.Seconds(), Values: map[string]float64{},
-		Notes: sol.Notes}
-	for _, p := range r.Parameters {
-		last.Values[p.Name] = p.Value
-	}
+	last := stageOf("lm", sol)
+	last.RMS = r.Fit.RMS
 	r.Stages = []Stage{last}
 	out := &Response{Starts: b.Starts, Reached: b.Reached}
 	for j, o := range b.Outputs {
@@ -94,15 +89,8 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 			Record: o.Record})
 	}
 	if v != nil {
-		va, err := fit.Assess(v.Solution)
-		if err != nil {
+		if err := r.validated(v.Solution, v.Info, v.Findings, nil); err != nil {
 			return nil, nil, fmt.Errorf("validation: %w", err)
-		}
-		r.checked = v.Solution
-		r.Validation = &Validation{Data: v.Info[0], Findings: append([]record.Finding{}, v.Findings...), Fit: va.Fit, Residual: va.Residual,
-			Warnings: []string{}}
-		if len(v.Info) > 1 {
-			r.Validation.Records = v.Info
 		}
 		for j := range v.Outputs {
 			out.Outputs[j].Valid = &v.Outputs[j].Percent
@@ -118,4 +106,19 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	}
 	r.judge()
 	return r, out, nil
+}
+
+// validated takes in how records that were not fitted are explained.
+func (r *Result) validated(s *fit.Solution, info []record.Info, findings []record.Finding, warnings []string) error {
+	a, err := fit.Assess(s)
+	if err != nil {
+		return err
+	}
+	r.checked = s
+	r.Validation = &Validation{Data: info[0], Findings: append([]record.Finding{}, findings...), Fit: a.Fit, Residual: a.Residual,
+		Warnings: append([]string{}, warnings...)}
+	if len(info) > 1 {
+		r.Validation.Records = info
+	}
+	return nil
 }

@@ -256,13 +256,17 @@ func refusal(method Method, d *record.Record, err error) error {
 
 // stage is the short form of what a method found.
 func (s *stage) stage() Stage {
-	out := Stage{
-		Method: s.method.Name, Converged: s.sol.Converged, Reason: s.sol.Reason, Objective: s.sol.Objective, Cost: s.sol.Cost, Unit: s.sol.Unit,
-		Iterations: s.sol.Iterations, Trace: s.sol.Trace, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(),
-		Values: map[string]float64{},
-		Notes:  s.sol.Notes, Extra: maps.Clone(s.sol.Extra), RMS: numeric.RMS(s.sol.Residual),
-	}
-	for _, p := range s.sol.Params {
+	out := stageOf(s.method.Name, s.sol)
+	out.Extra, out.RMS = maps.Clone(s.sol.Extra), numeric.RMS(s.sol.Residual)
+	return out
+}
+
+// stageOf is the short form of a solution, but for its rms, which may be that of its rows or of what they are made of.
+func stageOf(method Method, s *fit.Solution) Stage {
+	out := Stage{Method: method, Converged: s.Converged, Reason: s.Reason, Objective: s.Objective, Cost: s.Cost, Unit: s.Unit,
+		Iterations: s.Iterations, Trace: s.Trace, Evaluations: s.Evaluations, Compute: s.Compute.Seconds(), Values: map[string]float64{},
+		Notes: s.Notes}
+	for _, p := range s.Params {
 		out.Values[p.Name] = p.Value
 	}
 	return out
