@@ -44,8 +44,8 @@ func trackerCases() []trackerCase {
 	two := s(protocol.PolhemusChoice).(*protocol.Liberty)
 	two.Stations = []protocol.Part{{Name: "B", Number: 1}, {Name: "C", Number: 2}}
 	return []trackerCase{
-		{"ndi, BX", ndi, trackerFields("B.x", "B.q.w", "C.z", "B.missing"), 1e-6, true, true},
-		{"ndi, TX", &tx, trackerFields("B.x", "B.q.w", "C.z", "B.missing"), 1e-4, true, true},
+		{"ndi, BX", ndi, trackerFields("B.x", "B.q.w", "B.q.x", "B.q.y", "B.q.z", "C.z", "B.missing"), 1e-6, true, true},
+		{"ndi, TX", &tx, trackerFields("B.x", "B.q.w", "B.q.x", "B.q.y", "B.q.z", "C.z", "B.missing"), 1e-4, true, true},
 		{"xsens", s(protocol.XsensChoice), trackerFields("q.w", "q.x", "q.y", "q.z", "a.x", "w.z"), 1e-6, true, true},
 		{"vectornav", s(protocol.VectorNavChoice), trackerFields("yaw", "pitch", "roll", "a.x"), 1e-6, false, true},
 		{"polhemus", s(protocol.PolhemusChoice), trackerFields("x", "y", "z"), 1e-6, true, true},
@@ -56,13 +56,20 @@ func trackerCases() []trackerCase {
 	}
 }
 
-// pose is what the far end says at a step: all values are within ±1, and each step has another.
+// pose is what the far end says at a step: all values are within ±1, each step has another, and a quaternion is of length one.
 func (c *trackerCase) pose(step int) []float64 {
 	u := make([]float64, len(c.fields))
 	for i := range u {
 		u[i] = 0.3 + 0.5*math.Sin(float64(step)*0.01+float64(i))
 		if strings.HasSuffix(c.fields[i].Name, "missing") {
 			u[i] = 0
+		}
+		if strings.HasSuffix(c.fields[i].Name, "q.z") {
+			q := u[i-3 : i+1]
+			length := math.Hypot(math.Hypot(q[0], q[1]), math.Hypot(q[2], q[3]))
+			for k := range q {
+				q[k] /= length
+			}
 		}
 	}
 	return u
