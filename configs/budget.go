@@ -78,7 +78,7 @@ func (c *Config) FastestRate() float64 {
 func (c *Config) PlantRate() float64 {
 	const fresh = 1000 // Hz
 	rate := c.FastestRate()
-	if c.Virtual.Plant.Kind == ballPlant || !slices.ContainsFunc(c.Devices, func(d Device) bool { return c.asked(&d) }) {
+	if c.Virtual.Plant.Kind == ballPlant || !slices.ContainsFunc(c.Devices, func(d Device) bool { return c.isPolled(&d) }) {
 		return rate
 	}
 	for n := 1.0; n*rate <= c.Virtual.InnerRate; n++ {
@@ -91,14 +91,14 @@ func (c *Config) PlantRate() float64 {
 
 // SendEvery is the number of ticks of the virtual rig between two samples of a device.
 func (c *Config) SendEvery(d *Device) int {
-	if c.asked(d) {
+	if c.isPolled(d) {
 		return 1
 	}
 	return int(c.PlantRate()/c.DeviceRate(d) + 0.5)
 }
 
-// asked tells whether the samples of a device are replies, of the time of the question.
-func (c *Config) asked(d *Device) bool {
+// isPolled tells whether the samples of a device are replies, of the time of the question.
+func (c *Config) isPolled(d *Device) bool {
 	p, err := c.Plan(d)
 	return err == nil && len(p.Turns) > 0 && !p.AllOnce() && !p.Clocked
 }

@@ -35,8 +35,8 @@ func (c interrupted) run(t testing.TB, seconds float64, seed uint64) *RLS {
 	var a *Axis
 	var err error
 	if c.drive == plant.VoltageDrive {
-		a, err = NewElectrical(KalmanSpec{Motor: model, PositionNoise: 1e-4, CurrentNoise: 0.02, TorqueWalk: 0.1, VoltageNoise: 0.05, TopVoltage: 24,
-			TopSpeed: 300}, s)
+		a, err = NewElectrical(KalmanSpec{Motor: model, PositionNoise: 1e-4, CurrentNoise: 0.02, TorqueWalk: 0.1, VoltageNoise: 0.05,
+			TopVoltage: 24, TopSpeed: 300}, s)
 	} else {
 		rls.K, lag = 1, 1e-3
 		s.Groups[0].Quantities[1] = Effort
@@ -63,17 +63,17 @@ func (c interrupted) run(t testing.TB, seconds float64, seed uint64) *RLS {
 		dx[0], dx[1], dx[3] = x[1], (effort-force)/truthJ, dz
 	}
 	in, est := Inputs{DriveActive: true}, make([]float64, 4)
-	now, next, newest := 0.0, 0.3e-3, 0.0
+	clock, next, newest := 0.0, 0.3e-3, 0.0
 	skip := uint32(0)
 	for k := 1; k <= int(seconds/tick); k++ {
 		end := float64(k) * tick
-		for now < end-1e-9 {
+		for clock < end-1e-9 {
 			stop := min(end, next)
-			for n := math.Ceil((stop - now) / 50e-6); n > 0; n-- {
-				rung(x, (stop-now)/n, flow)
-				now += (stop - now) / n
+			for n := math.Ceil((stop - clock) / 50e-6); n > 0; n-- {
+				rung(x, (stop-clock)/n, flow)
+				clock += (stop - clock) / n
 			}
-			if now >= next-1e-12 {
+			if clock >= next-1e-12 {
 				in.Position.Value, in.Position.Updated = math.Round(x[0]/count)*count, true
 				in.Current.Value = x[2] + 0.02*rng.NormFloat64()
 				in.Effort.Value = x[2] + 0.02*m.K*rng.NormFloat64()

@@ -42,14 +42,14 @@ type summary struct {
 	skipped  []string
 	packages int             // that passed
 	broken   int             // packages that did not compile, or ended before their tests did
-	passed   map[string]bool // by package and test: the last time it ran
+	outcomes map[string]bool // by package and test: passed the last time it ran
 	repeated []string        // tests that failed, and passed later
 	err      error           // of the input
 }
 
 // summarise reads the events, and writes what is not to wait for the end.
 func summarise(in io.Reader, out io.Writer) *summary {
-	s := &summary{passed: map[string]bool{}}
+	s := &summary{outcomes: map[string]bool{}}
 	said := map[string][]string{} // output of a test or package that runs
 	failures := map[string]int{}  // tests of a package that runs
 	lines := bufio.NewScanner(in)
@@ -74,10 +74,10 @@ func summarise(in io.Reader, out io.Writer) *summary {
 				fmt.Fprintf(out, "ok    %s  %.1f s\n", e.Package, e.Elapsed)
 				break
 			}
-			if before, ran := s.passed[key]; ran && !before {
+			if before, ran := s.outcomes[key]; ran && !before {
 				s.repeated = append(s.repeated, "  "+key)
 			}
-			s.passed[key] = true
+			s.outcomes[key] = true
 		case "skip":
 			if e.Test != "" {
 				s.skipped = append(s.skipped, fmt.Sprintf("  %s: %s", key, reason(said[key])))
@@ -87,7 +87,7 @@ func summarise(in io.Reader, out io.Writer) *summary {
 				fmt.Fprint(out, strings.Join(said[key], ""))
 			}
 			if e.Test != "" {
-				s.passed[key] = false
+				s.outcomes[key] = false
 				failures[e.Package]++
 				break
 			}
@@ -108,7 +108,7 @@ func summarise(in io.Reader, out io.Writer) *summary {
 // report writes the end, and tells whether all is well.
 func (s *summary) report(out io.Writer) bool {
 	passed := 0
-	for _, well := range s.passed {
+	for _, well := range s.outcomes {
 		if well {
 			passed++
 		}
@@ -125,7 +125,7 @@ func (s *summary) report(out io.Writer) bool {
 	switch {
 	case s.err != nil:
 		fmt.Fprintln(out, s.err)
-	case s.broken > 0 || passed < len(s.passed):
+	case s.broken > 0 || passed < len(s.outcomes):
 		fmt.Fprintln(out, "FAIL")
 	case s.packages == 0:
 		fmt.Fprintln(out, "no test ran")
@@ -137,7 +137,7 @@ func (s *summary) report(out io.Writer) bool {
 
 // repeatable are the tests that may be repeated: all others have run, and they are so few that it may have been the machine.
 func (s *summary) repeatable() (names []string) {
-	for key, well := range s.passed {
+	for key, well := range s.outcomes {
 		_, test, _ := strings.Cut(key, " ")
 		if name, _, _ := strings.Cut(test, "/"); !well && !slices.Contains(names, name) {
 			names = append(names, name)

@@ -10,13 +10,13 @@ import "math"
 // position grows behind it: where the way of a machine of one degree of freedom leads over one, or nearly, and where one is met, it lags by
 // no more than flatTurning says, from the start on.
 type pace struct {
-	flat      bool    // its way leads over a flat position, or nearly
-	nearFlat  bool    // it has been near a flat position
-	turning   float64 // rad/s³, m/s³
-	angle     float64 // rad  by which the velocities turned in the last part
-	distance  float64 // rad, m  of the last part
-	step      float64 // s  the step under way
-	remaining float64 // s  of it
+	leadsOverFlat bool    // its way leads over a flat position, or nearly
+	nearFlat      bool    // it has been near a flat position
+	turning       float64 // rad/s³, m/s³
+	angle         float64 // rad  by which the velocities turned in the last part
+	distance      float64 // rad, m  of the last part
+	step          float64 // s  the step under way
+	remaining     float64 // s  of it
 }
 
 const (
@@ -52,10 +52,10 @@ func (p *pace) note(h float64, v, v1 []float64) {
 // here (0: none).
 func (p *pace) part(left, angle, apart float64) float64 {
 	turning := float64(paceTurning)
-	if p.flat = p.flat || angle <= flatAngle; p.flat {
+	if p.leadsOverFlat = p.leadsOverFlat || angle <= flatAngle; p.leadsOverFlat {
 		turning = flatTurning
 	}
-	if p.nearFlat = p.nearFlat || p.flat || angle <= paceFlat; !p.nearFlat {
+	if p.nearFlat = p.nearFlat || p.leadsOverFlat || angle <= paceFlat; !p.nearFlat {
 		return left
 	}
 	if p.remaining <= 0 {

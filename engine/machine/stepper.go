@@ -356,7 +356,7 @@ func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibo
 	}
 	done, err := s.M.Assemble(t, x, how)
 	if err == nil {
-		s.pace.flat = s.paced && s.crossing.Flattest(s.M.Data, q) < flatAngle
+		s.pace.leadsOverFlat = s.paced && s.crossing.Flattest(s.M.Data, q) < flatAngle
 		s.start(t, x)
 	}
 	return done, err
@@ -391,7 +391,7 @@ func (s *Stepper) Resume(t float64, x []float64) {
 	s.guess.forget()
 	s.inSingular = false
 	s.crossing.Clear()
-	s.pace = pace{flat: s.pace.flat}
+	s.pace = pace{leadsOverFlat: s.pace.leadsOverFlat}
 	s.motions(t)
 	s.start(t, x)
 }

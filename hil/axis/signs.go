@@ -44,24 +44,24 @@ type signs struct {
 	frozenLimit float64 // V  a current that stays the same number bears no more change of the voltage
 	period      float64 // s  the means are judged so often; 0: at every sample
 
-	primed              bool                      // means are those of an energised axis
-	lastSamples         [2]float64                // rad, A  position and current taken last
-	sum, part           float64                   // of command times time since then, and how long
-	sentSum             float64                   // … of the command as it was sent
-	u, i, w             float64                   // command, A, rad/s  means
-	di                  float64                   // A/s  change of the mean current
-	u2, w2              float64                   // command, rad/s  means of the means, for the acceleration
-	c, c2               float64                   // command as it was sent, mean and mean of the mean
-	energisedTime       float64                   // s  since energised
-	commandHistory      [1 + delaySamples]float64 // u or u2 at the newest sample and at those before
-	weight              average                   // of a sample in the means
-	unjudged            float64                   // s  of samples since they were judged …
-	longestPart         float64                   // s  … and the longest between two of them
-	found, foundHint    Finding                   // by that
-	newestBalance       float64                   // command  what the balance of the newest sample leaves
-	brokenBalance, hint lasting                   // the first of a voltage alone
-	showsMotion         bool                      // the position shows a motion, however slow
-	older               lasting                   // the balance of the command as it was sent
+	primed                    bool                      // means are those of an energised axis
+	lastSamples               [2]float64                // rad, A  position and current taken last
+	sum, part                 float64                   // of command times time since then, and how long
+	sentSum                   float64                   // … of the command as it was sent
+	u, i, w                   float64                   // command, A, rad/s  means
+	di                        float64                   // A/s  change of the mean current
+	u2, w2                    float64                   // command, rad/s  means of the means, for the acceleration
+	c, c2                     float64                   // command as it was sent, mean and mean of the mean
+	energisedTime             float64                   // s  since energised
+	commandHistory            [1 + delaySamples]float64 // u or u2 at the newest sample and at those before
+	weight                    average                   // of a sample in the means
+	unjudged                  float64                   // s  of samples since they were judged …
+	longestPart               float64                   // s  … and the longest between two of them
+	verdictFault, verdictHint Finding                   // by that
+	newestBalance             float64                   // command  what the balance of the newest sample leaves
+	brokenBalance, hint       lasting                   // the first of a voltage alone
+	showsMotion               bool                      // the position shows a motion, however slow
+	older                     lasting                   // the balance of the command as it was sent
 
 	constantCurrentTime float64 // s  the current has been the same number for so long …
 	lo, hi              float64 // V  … while u − K·ω went from here to there
@@ -162,7 +162,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	s.sentSum += dt * sent
 	s.part += dt
 	if !fresh {
-		return s.found, s.foundHint
+		return s.verdictFault, s.verdictHint
 	}
 	dt, u, sent = s.part, s.sum/s.part, s.sentSum/s.part
 	omega := (taken[0] - s.lastSamples[0]) / dt
@@ -195,9 +195,9 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	}
 	if s.unjudged >= s.period-s.s.SamplePeriod/2 {
 		s.judge()
-		s.found, s.foundHint = s.verdict()
+		s.verdictFault, s.verdictHint = s.verdict()
 	}
-	return s.found, s.foundHint
+	return s.verdictFault, s.verdictHint
 }
 
 // judge looks at the means.

@@ -13,14 +13,14 @@ import (
 // itself, a cause that is there for a moment or a loop that did not answer, is tried again, once in startAgain. A trip ends that for good,
 // and so does a person who orders a hold, a stop or an emergency stop.
 type starter struct {
-	commands *commands
-	event    func(level, code, text string)
-	active   bool
-	began    bool // a mode that is not latched was seen
-	armed    bool // it has armed the rig
-	told     bool // that it tries again
-	next     time.Time
-	answer   chan startAnswer // of the order that is under way; nil: none
+	commands      *commands
+	event         func(level, code, text string)
+	active        bool
+	unlatchedSeen bool // a mode that is not latched was seen
+	armed         bool // it has armed the rig
+	retryReported bool // that it tries again
+	retryTime     time.Time
+	answer        chan startAnswer // of the order that is under way; nil: none
 }
 
 type startAnswer struct {
@@ -37,18 +37,18 @@ func (s *starter) step(ctx context.Context, m hil.Mode, now time.Time) {
 	switch {
 	case !s.active:
 		return
-	case s.began && m.Latched(), s.commands.overruled.Load():
+	case s.unlatchedSeen && m.Latched(), s.commands.overruled.Load():
 		s.active = false
 		return
 	}
-	s.began = s.began || m != hil.Init && !m.Latched()
+	s.unlatchedSeen = s.unlatchedSeen || m != hil.Init && !m.Latched()
 	select {
 	case a := <-s.answer:
 		s.answer = nil
-		s.take(a, now)
+		s.takeAnswer(a, now)
 	default:
 	}
-	if !s.active || s.answer != nil || now.Before(s.next) {
+	if !s.active || s.answer != nil || now.Before(s.retryTime) {
 		return
 	}
 	switch {
@@ -59,8 +59,8 @@ func (s *starter) step(ctx context.Context, m hil.Mode, now time.Time) {
 	}
 }
 
-// take is what became of an order.
-func (s *starter) take(a startAnswer, now time.Time) {
+// takeAnswer is what became of an order.
+func (s *starter) takeAnswer(a startAnswer, now time.Time) {
 	switch {
 	case a.reply.OK && a.run:
 		s.active = false
@@ -69,8 +69,8 @@ func (s *starter) take(a startAnswer, now time.Time) {
 	case a.refusal == hil.NoDrive || a.refusal == hil.Unwatched || a.refusal == hil.NotAllowed || a.refusal == hil.DryRunOnly:
 		s.active = false
 	default:
-		if s.next = now.Add(startAgain); !s.told {
-			s.told = true
+		if s.retryTime = now.Add(startAgain); !s.retryReported {
+			s.retryReported = true
 			s.event("warn", "START_AGAIN", fmt.Sprintf("the rig is not started yet: %s. It is tried again every %v, until a trip, or until "+
 				"somebody orders hold, stop or estop", a.reply.Error, startAgain))
 		}

@@ -203,22 +203,22 @@ func TestScheduleAsksBehindTheCommand(t *testing.T) {
 			period := tick * (1 + c.drift)
 			first := (0.03 + float64(start)/12) * tick
 			num, come := uint64(0), first
-			for now := int64(0); now < 60e9; {
-				if float64(now) >= come {
+			for clock := int64(0); clock < 60e9; {
+				if float64(clock) >= come {
 					num++
 					come = first + period*float64(num) + 1e6*rng.Float64()
 				}
-				k, at := s.next(now, num, !c.mute)
+				k, at := s.next(clock, num, !c.mute)
 				if k < 0 {
-					now = max(now+1, min(at, int64(come)+1))
+					clock = max(clock+1, min(at, int64(come)+1))
 					continue
 				}
-				if k == 1 && now > 2e9 {
-					behind := math.Mod((float64(now)-first)/period, math.Min(1, 50/c.hz)) * period * 1e-6
+				if k == 1 && clock > 2e9 {
+					behind := math.Mod((float64(clock)-first)/period, math.Min(1, 50/c.hz)) * period * 1e-6
 					lo, hi = min(lo, behind), max(hi, behind)
 				}
-				s.questionEnded(k, now, num, true)
-				now += takes
+				s.questionEnded(k, clock, num, true)
+				clock += takes
 			}
 		}
 		if together := lo >= 5 && hi <= 7.6; together != c.behind {

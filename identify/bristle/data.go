@@ -201,9 +201,10 @@ const (
 	sampleFaster = "sample faster, or record slower reversals"
 )
 
-// between says that samples are too far apart to tell a contact.
-func between(way float64, unit string) string {
-	return fmt.Sprintf("at a reversal the axis goes %.2g %s from sample to sample, and a contact that breaks away within that is not seen", way, unit)
+// betweenSamplesText says that samples are too far apart to tell a contact.
+func betweenSamplesText(way float64, unit string) string {
+	return fmt.Sprintf("at a reversal the axis goes %.2g %s from sample to sample, and a contact that breaks away within that is not seen",
+		way, unit)
 }
 
 // reversalStep is the way from sample to sample at a turn of the recorded position, as a rule; 0: it does not turn.
@@ -240,7 +241,7 @@ func resolved(m *model, d *data, t *theta, s *fit.Solution) {
 	if m.isFree[sigma0] && reach < count {
 		advice := finerSensor
 		if way := d.reversalStep(); way > count {
-			apart, advice = between(way, m.unit[0]), sampleFaster
+			apart, advice = betweenSamplesText(way, m.unit[0]), sampleFaster
 		}
 		s.Unidentifiable = append(s.Unidentifiable, fit.Indistinct{Names: names, Absent: true, Reason: noBristle + ": " + apart,
 			Advice: takeDryLaw + advice})
@@ -340,11 +341,11 @@ func (f *smoothed) checkBristle(rec *record.Record, d *data, m *model) error {
 	if share := 1 - f.variance()/(square-mean*mean); !m.presliding && m.isFree[sigma0] && share > belongs {
 		said := noBristle + fmt.Sprintf(": the motion explains %.1f %% of the force, but ", 100*share)
 		if way := d.reversalStep(); way > math.Max(d.quantum, math.Sqrt(12)*d.noise) {
-			return rec.Fail(0, takeDryLaw+sampleFaster+".", "%s%s", said, between(way, m.unit[0]))
+			return rec.Fail(0, takeDryLaw+sampleFaster+".", "%s%s", said, betweenSamplesText(way, m.unit[0]))
 		}
 		bend := math.Max(f.theta[coulomb], f.theta[breakout]) / f.theta[sigma0]
-		return rec.Fail(0, takeDryLaw+finerSensor+".", "%sthe filter finds no bristle that gives way (the smoothed motion points to %.2g %s, and the "+
-			"position is known to %.2g %s)", said, bend, m.unit[0], math.Max(d.quantum, d.noise), m.unit[0])
+		return rec.Fail(0, takeDryLaw+finerSensor+".", "%sthe filter finds no bristle that gives way (the smoothed motion points to %.2g %s, "+
+			"and the position is known to %.2g %s)", said, bend, m.unit[0], math.Max(d.quantum, d.noise), m.unit[0])
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type explained struct {
 	rows      []int
 	functions []func(k int) float64 // the columns of the model and of what was accepted, at any row
 
-	past *past // of the functions; nil: not asked for
+	modelPast *modelPast // of the functions; nil: not asked for
 
 	noisier []*noisy // with as much noise again; nil: noise of the columns does not matter
 

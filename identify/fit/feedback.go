@@ -28,49 +28,49 @@ var pastSteps = []float64{1, 1.5, 2, 3}
 // pastLeast is the share of the rows that have such a past, below which nothing is told.
 const pastLeast = 0.5
 
-// past is what the past of the functions of a model tells at some rows: no suspect has a part in it.
-type past struct {
-	count         int // of the functions
-	rows, pieces  []int
-	back          int         // rows, see pastRows
-	before        span        // of the functions at the times before
-	now           span        // and at the rows
-	e             []float64   // residual at the rows
-	columns, told [][]float64 // the functions there, and as their past tells them
+// modelPast is what the past of the functions of a model tells at some rows: no suspect has a part in it.
+type modelPast struct {
+	count              int // of the functions
+	rows, pieces       []int
+	pastRows           int         // rows, see pastRows
+	pastSpan           span        // of the functions at the times before
+	rowSpan            span        // and at the rows
+	e                  []float64   // residual at the rows
+	columns, predicted [][]float64 // the functions there, and as their past tells them
 }
 
 // pastOfModel is the past of the functions so far.
-func (x *explained) pastOfModel() *past {
-	if x.past != nil && x.past.count == len(x.functions) {
-		return x.past
+func (x *explained) pastOfModel() *modelPast {
+	if x.modelPast != nil && x.modelPast.count == len(x.functions) {
+		return x.modelPast
 	}
-	m := &past{count: len(x.functions)}
-	x.past = m
-	if m.rows, m.pieces, m.back = x.pastRows(); m.rows == nil {
+	m := &modelPast{count: len(x.functions)}
+	x.modelPast = m
+	if m.rows, m.pieces, m.pastRows = x.pastRows(); m.rows == nil {
 		return m
 	}
 	m.e = columnAt(func(k int) float64 { return x.solution.Residual[k] }, m.rows)
 	for _, c := range x.functions {
-		m.add(c, &m.before)
+		m.add(c, &m.pastSpan)
 		m.columns = append(m.columns, columnAt(c, m.rows))
 	}
 	for _, c := range m.columns {
-		m.told = append(m.told, along(make([]float64, len(c)), c, m.before.q))
-		m.now.add(c, minPart)
+		m.predicted = append(m.predicted, addProjection(make([]float64, len(c)), c, m.pastSpan.q))
+		m.rowSpan.add(c, minPart)
 	}
 	return m
 }
 
 // add takes the past of a function into a basis.
-func (m *past) add(c func(k int) float64, before *span) {
+func (m *modelPast) add(c func(k int) float64, before *span) {
 	for _, step := range pastSteps {
-		by := int(math.Ceil(step * float64(m.back)))
+		by := int(math.Ceil(step * float64(m.pastRows)))
 		before.add(columnAt(func(k int) float64 { return c(k - by) }, m.rows), 1e-3)
 	}
 }
 
-// along adds to sum what orthonormal columns hold of c.
-func along(sum, c []float64, q [][]float64) []float64 {
+// addProjection adds to sum what orthonormal columns hold of c.
+func addProjection(sum, c []float64, q [][]float64) []float64 {
 	for _, q := range q {
 		floats.AddScaled(sum, floats.Dot(q, c), q)
 	}
@@ -86,14 +86,14 @@ func (x *explained) foretold(sp *Suspect, f finding) finding {
 	if m.rows == nil {
 		return f
 	}
-	past, functions := m.before.clipped(), m.count+1
+	past, functions := m.pastSpan.clipped(), m.count+1
 	m.add(sp.Columns[0], &past)
 	columns, told := append(slices.Clip(m.columns), columnAt(sp.Columns[0], m.rows)), make([][]float64, functions)
-	for i, c := range m.told {
-		told[i] = along(slices.Clone(c), columns[i], past.q[len(m.before.q):])
+	for i, c := range m.predicted {
+		told[i] = addProjection(slices.Clone(c), columns[i], past.q[len(m.pastSpan.q):])
 	}
-	told[m.count] = along(make([]float64, len(m.rows)), columns[m.count], past.q)
-	plain, _, plainErrors, ok := lastOf(m.now.clipped(), columns, columns, m.e)
+	told[m.count] = addProjection(make([]float64, len(m.rows)), columns[m.count], past.q)
+	plain, _, plainErrors, ok := lastOf(m.rowSpan.clipped(), columns, columns, m.e)
 	other, left, otherErrors, ok2 := lastOf(span{}, told, columns, m.e)
 	if !ok || !ok2 || !x.unknown(past.q, left, len(past.q)-functions) {
 		return f
