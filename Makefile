@@ -11,9 +11,10 @@ LINTER  := GOGC=400 $(GO) run $(STATICCHECK)
 FUZZTIME ?= 20s
 # three packages at a time, since browsers, brokers and clusters wait more than they compute; but
 # packages whose tests measure time: one after the other, nothing beside them; after them the daemons of cmd/hil, of which at most three
-# that fail are repeated alone, in case the machine was too busy: the summary names them. The first ones
-# do a fifth less work with GOGC=400; the others run as a user's program does
+# that fail are repeated alone, in case the machine was too busy: the summary names them. They leave most of the processor
+# to packages that only compute. What is not timed does a fifth less work with GOGC=400; the others run as a user's program does
 TIMED   := ^hilrig/(hil/(daemon|device|ring|rt)|cmd/daemon)$$
+COMPUTE := ^hilrig/(engine|estimator|identify)(/|$$)
 DAEMONS := ^TestDaemon
 TEST    := $(GO) test -json -vet=off -ldflags=-w -timeout 12m    # vetted by make vet; without the tables of a debugger they link in a third less
 # what has the processor only while nobody else wants it
@@ -37,11 +38,13 @@ static:                   ## programs without C libraries for clusters: docs/stu
 
 test: build vet           ## everything a change must pass; asks for nothing but Go, counts and names what it skipped
 	@set -o pipefail; { bad=0; $(IDLE) env $(LINTER) -tests=false ./... >bin/staticcheck.txt 2>&1 & \
-		GOGC=400 $(TEST) -p 3 -skip '$(DAEMONS)' $$($(GO) list ./... | grep -vE '$(TIMED)') || bad=1; \
+		GOGC=400 $(TEST) -p 3 -skip '$(DAEMONS)' $$($(GO) list ./... | grep -vE '$(TIMED)|$(COMPUTE)') || bad=1; \
 		wait $$! || bad=1; \
 		$(TEST) -p 1 $$($(GO) list ./... | grep -E '$(TIMED)') || bad=1; \
+		$(IDLE) env GOGC=400 $(TEST) -p 3 $$($(GO) list ./... | grep -E '$(COMPUTE)') >bin/compute.json 2>&1 & \
 		$(TEST) -run '$(DAEMONS)' ./cmd/hil -args -pairs | tee bin/daemons.json || { \
 			again=$$($(GO) run ./cmd/testsum -failed <bin/daemons.json) && $(TEST) -run "$$again" ./cmd/hil || bad=1; }; \
+		wait $$! || bad=1; cat bin/compute.json; \
 		exit $$bad; } | $(GO) run ./cmd/testsum; \
 		bad=$$?; cat bin/staticcheck.txt; exit $$bad
 
