@@ -88,6 +88,19 @@ func TestVelocityIsShown(t *testing.T) {
 			}
 		}
 	}
+	// one that shows a sixth of a command that grows comes nearer to it, and yet no part of the way
+	for _, side := range []float64{1, -1} {
+		x := 0.0
+		n, found := compare(compared(plant.VelocityDrive), 800, func(k int, in *estimator.Inputs) (Tick, float64) {
+			u := 25 + 90*1e-3*float64(k)
+			x += 1e-3 * u / 6
+			in.Position = fresh(0, side*x)
+			return Tick{Energised: true}, side * u
+		})
+		if found.Fault != Disagree || n < 200 || n > 330 {
+			t.Errorf("%+g: a sixth of what grows: %+v after %d ms", side, found, n)
+		}
+	}
 	// a drive that holds its speed while the command falls, and turns round, comes nearer to nothing
 	for _, side := range []float64{1, -1} {
 		n, found := compare(compared(plant.VelocityDrive), 2000, func(k int, in *estimator.Inputs) (Tick, float64) {
