@@ -16,8 +16,10 @@ func TestOffLimits(t *testing.T) {
 		limits        []float64
 		amps, voltage float64
 	}{
-		{plant.VoltageDrive, 0.5, []float64{8}, 2.5, 5}, {plant.CurrentDrive, 0.5, []float64{8}, 5, 0}, {plant.EffortDrive, 0.5, []float64{8}, 10, 0},
-		{plant.EffortDrive, 0, []float64{0, 8, 9}, 0.4, 0}, {plant.VelocityDrive, 0.5, []float64{8, 9}, 0.4, 0}, {plant.VelocityDrive, 0.5, nil, 0, 0},
+		{plant.VoltageDrive, 0.5, []float64{8}, 2.5, 5}, {plant.CurrentDrive, 0.5, []float64{8}, 5, 0},
+		{plant.EffortDrive, 0.5, []float64{8}, 10, 0},
+		{plant.EffortDrive, 0, []float64{0, 8, 9}, 0.4, 0}, {plant.VelocityDrive, 0.5, []float64{8, 9}, 0.4, 0},
+		{plant.VelocityDrive, 0.5, nil, 0, 0},
 	} {
 		s := compared(c.drive)
 		s.Motor.K = c.k
@@ -35,7 +37,8 @@ func TestOffLimits(t *testing.T) {
 			}
 		}
 	}
-	for _, change := range []func(*Spec){func(s *Spec) { s.Law = nil }, func(s *Spec) { s.Motor.J = 0 }} { // friction slows down what is known
+	// friction slows down what is known
+	for _, change := range []func(*Spec){func(s *Spec) { s.Law = nil }, func(s *Spec) { s.Motor.J = 0 }} {
 		s := compared(plant.CurrentDrive)
 		if change(s); s.OffLimits(true, 0).Slows != 0 {
 			t.Errorf("without a law or an inertia it slows down by %g rad/s²", s.OffLimits(true, 0).Slows)
