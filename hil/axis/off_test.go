@@ -44,4 +44,16 @@ func TestOffLimits(t *testing.T) {
 			t.Errorf("without a law or an inertia it slows down by %g rad/s²", s.OffLimits(true, 0).Slows)
 		}
 	}
+	// below a thousandth of 50 rad/s, 200 times the noise, and of coupled axes 2 %, it rests; below 1 % a current brakes nothing
+	for _, c := range []struct {
+		noise   float64 // rad
+		coupled bool
+		rest    float64 // rad/s
+	}{{0, false, 0.05}, {2e-4, false, 0.05}, {1e-3, false, 0.2}, {1e-3, true, 1}, {1e-2, true, 2}} {
+		s := compared(plant.CurrentDrive)
+		s.Coupled, s.MaxSpeed = c.coupled, 50
+		if o := s.OffLimits(true, c.noise); math.Abs(o.RestSpeed-c.rest) > 1e-12 || math.Abs(o.MinBrakingSpeed-0.5) > 1e-12 || o.Loaded != c.coupled {
+			t.Errorf("noise %g, coupled %v: %+v, want rest below %g rad/s", c.noise, c.coupled, o, c.rest)
+		}
+	}
 }

@@ -26,6 +26,8 @@ func TestVelocityDriveThatHoldsItsCommand(t *testing.T) {
 		{"9 rad/s and back, held", bump(9), func(float64) float64 { return 20 }, 0, 0, 0},
 		{"17 rad/s and back, held, counts of 2 mrad", bump(17), func(float64) float64 { return 20 }, 630, 690, 2e-3}, // 15 rad/s at 0.48 s
 		{"14 rad/s and back, held, counts of 2 mrad", bump(14), func(float64) float64 { return 20 }, 0, 0, 2e-3},
+		{"12 rad/s and back, a hundredth shows", bump(12), func(t float64) float64 { return 20 + 0.01*(bump(12)(t)-20) }, 600, 660, 0},
+		{"12 rad/s and back, 3 % show", bump(12), func(t float64) float64 { return 20 + 0.03*(bump(12)(t)-20) }, 0, 0, 0},
 		{"12 rad/s and back, at once", bump(12), bump(12), 0, 0, 0},
 		{"12 rad/s and back, 40 ms late", bump(12), func(t float64) float64 { return bump(12)(max(0, t-0.04)) }, 0, 0, 0},
 		{"20 rad/s more in a second, held", func(t float64) float64 { return 20 + 20*t }, func(float64) float64 { return 20 }, 850, 910, 0},
