@@ -348,10 +348,28 @@ func TestKalmanBrushDrop(t *testing.T) {
 	if u := m.R*xhat[XCur] + m.Drop(xhat[XCur]); math.Abs(u-0.3) > 0.01 {
 		t.Errorf("settles at %g A, which needs %g V, want 0.3", xhat[XCur], u)
 	}
-	for _, c := range []float64{0, 1e-12, 0.01, -0.3, 2, -50} {
-		d := brushDrop(c, 0.72, 0.6, 0.05)
-		if i := c - 0.72*d; math.Abs(d-0.6*math.Tanh(i/0.05)) > 1e-9 {
-			t.Errorf("c = %g: drop %g V does not belong to %g A", c, d, i)
+}
+
+// The drop of brushes beside what a winding takes, by bisection: of any motor, to both signs.
+func TestBrushDrop(t *testing.T) {
+	for _, g := range []float64{0, 1e-3, 0.1, 0.72, 10, 1e3} { // A/V
+		for _, i0 := range []float64{1e-5, 5e-3, 0.05, 1} {
+			for _, c := range []float64{0, 1e-12, 1e-4, 0.01, 0.3, 0.42, 0.43, 0.44, 0.6, 0.79, 2, 6, 6.1, 50, 600, 610} {
+				lo, hi := 0.0, c
+				for range 200 {
+					if mid := (lo + hi) / 2; mid+g*0.6*math.Tanh(mid/i0) < c {
+						lo = mid
+					} else {
+						hi = mid
+					}
+				}
+				want := 0.6 * math.Tanh(hi/i0)
+				for _, side := range []float64{1, -1} {
+					if got := brushDrop(side*c, g, 0.6, i0); !(math.Abs(got-side*want) <= 1e-12*want) {
+						t.Errorf("c %g A, g %g A/V, i0 %g A: %g V, want %g", side*c, g, i0, got, side*want)
+					}
+				}
+			}
 		}
 	}
 }

@@ -173,20 +173,22 @@ func (t *transition) spread(p *matrix, slope, white float64) {
 	}
 }
 
-// brushDrop solves i + g·drop·tanh(i/i0) = c for i (A) and returns drop·tanh(i/i0) (V). For c > 0 the left-hand side rises
-// and is concave: Newton's method from below climbs to the root without overshoot.
+// brushDrop solves i + g·drop·tanh(i/i0) = c for i (A) and returns drop·tanh(i/i0) (V). For c > 0 the left-hand side rises and is concave:
+// Newton's method, in units of i0, climbs to the root from below without overshoot. The tangent of a small step needs no exponential: it is
+// that of a sum. What a step d leaves is at most that share of the slope, times d².
 func brushDrop(c, g, drop, i0 float64) float64 {
-	b := math.Abs(c)
-	slope := g * drop / i0
-	x := max(b-g*drop, b/(1+slope))
-	th := math.Tanh(x / i0)
-	for range 12 {
-		step := (b - x - g*drop*th) / (1 + slope*(1-th*th))
-		if x+step == x { // already there
-			break
+	slope, b := g*drop/i0, math.Abs(c)/i0
+	y := max(b-slope, b/(1+slope))
+	th := math.Tanh(y)
+	for range 40 { // half a unit each where the brushes take nearly all; a few elsewhere
+		rise := slope * (1 - th*th)
+		d := (b - y - slope*th) / (1 + rise)
+		if y += d; d > 1e-3 {
+			th = math.Tanh(y)
+			continue
 		}
-		x += step
-		if th = math.Tanh(x / i0); !(step > 1e-9*i0) {
+		d -= d * d * d / 3
+		if th = (th + d) / (1 + th*d); !(rise*d*d >= 1e-13) {
 			break
 		}
 	}

@@ -35,6 +35,7 @@ func TestContactThatMustGiveWay(t *testing.T) {
 			return 1e-3 * math.Floor(f/900/1e-3), f
 		}, 0.645},
 		{"an effort that came before the number stood", 100, func(t float64) (float64, float64) { return min(t, 0.2), 1.5 }, 0},
+		{"… of an axis that moves in every sample", 100, func(t float64) (float64, float64) { return min(4*t, 0.8), 1.5 }, 0},
 		{"… that came after it", 100, func(t float64) (float64, float64) {
 			if t < 0.205 {
 				return min(t, 0.2), 0

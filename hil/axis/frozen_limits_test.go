@@ -46,6 +46,20 @@ func TestBackEMF(t *testing.T) {
 			}
 		}
 	}
+	// the position is right where the winding leaves over less than a third of what the missing speed would; without a current nobody knows
+	for _, c := range []struct {
+		left, missing float64 // V, rad/s
+		right         bool
+	}{{0.33, 2, true}, {0.34, 2, false}, {0, 0.1, true}, {0, 0, false}, {math.NaN(), 2, false}} {
+		for side := range 4 {
+			a, b := float64(1-side%2*2), float64(1-side/2*2)
+			for _, f.current = range []bool{true, false} {
+				if f.balance = a * c.left; f.positionIsRight(b*c.missing) != (c.right && f.current) {
+					t.Errorf("%g V are left, %g rad/s missing, current %v: right %v", f.balance, b*c.missing, f.current, !c.right)
+				}
+			}
+		}
+	}
 	// a shaft that stands leaves no voltage over: 5 % of the command and a tenth of the drop; one that must have turned at 2.2 rad/s
 	// leaves more
 	f.current = true

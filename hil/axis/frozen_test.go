@@ -108,6 +108,16 @@ func TestFrozenNumber(t *testing.T) {
 		{"a load that was there in motion", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, push }, 0},
 		{"a smaller one", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, 3 }, 0.6},
 		{"a load the other way is no help", func(t float64) (float64, float64, float64, float64) { return math.Min(t, 0.5), push, 0, -3 }, 0.6},
+		{"a load of the newest motion alone, and no number after it", func(t float64) (float64, float64, float64, float64) {
+			load := 0.0
+			if t > 0.1995 {
+				load = push
+			}
+			if t > 0.2015 {
+				load = math.NaN()
+			}
+			return math.Min(2*t, 1), push, 0, load
+		}, 0.6},
 		{"a load beyond the effort: it pushes back", func(t float64) (float64, float64, float64, float64) {
 			return math.Min(t, 0.5), push, 0,
 				40
@@ -142,14 +152,30 @@ func TestFrozenNumber(t *testing.T) {
 			t.Fatalf("tick %d without samples: %+v", k, bad)
 		}
 	}
-	// the age of a sample comes to the time
-	f = newFrozen(frozenSpec(), countNoise)
-	n := 0
-	for bad := (Finding{}); bad.Fault == Fine && n < 300; n++ {
-		bad, _ = f.step(Tick{Energised: true}, &estimator.Sample{Updated: true, Age: 0.05}, push, 0, 0)
-	}
-	if n < 149 || n > 153 {
-		t.Errorf("with an age of 50 ms: %d ms", n)
+	// the age of a sample comes to the time; it is a hint as soon as the twin has gone 30 counts, in five samples at least
+	for _, c := range []struct {
+		effort    float64 // N·m  of a drive of 12 000
+		age       float64 // s
+		bad, hint int     // ms
+	}{{122 + 10, 0, 100, 77}, {122 + 10, 0.05, 150, 77}, {122 + 10000, 0, 30, 5}, {122 + 10000, 0.05, 80, 5}, {1, 0, -1, -1}} {
+		for _, side := range []float64{1, -1} {
+			s := frozenSpec()
+			s.TopCommand = 12000
+			f, from := newFrozen(s, countNoise), [2]int{-1, -1}
+			for n := range 300 {
+				bad, hint := f.step(Tick{Energised: true}, &estimator.Sample{Updated: true, Age: c.age}, side*c.effort, 0, 0)
+				for i, found := range []Finding{bad, hint} {
+					if found.Fault != Fine && from[i] < 0 {
+						from[i] = n
+					} else if found.Fault == Fine && from[i] >= 0 {
+						t.Fatalf("%+g N·m: told from %d ms on, and not after %d", side*c.effort, from[i], n)
+					}
+				}
+			}
+			if math.Abs(float64(from[0]-c.bad)) > 2 || math.Abs(float64(from[1]-c.hint)) > 2 {
+				t.Errorf("%+g N·m, an age of %g s: found and hinted after %v ms, want %d and %d", side*c.effort, c.age, from, c.bad, c.hint)
+			}
+		}
 	}
 	// a position of 1 mrad with a noise of ten counts is the same within a count, and a way is counted in what the noise makes of it; a count
 	// that is larger than the noise explains is none
@@ -181,21 +207,27 @@ func TestFrozenBesideACurrent(t *testing.T) {
 		return s
 	}
 	for _, c := range []struct {
-		name  string
-		u, i  float64
-		fault Fault
-		want  float64 // s
+		name   string
+		sigma0 float64 // N·m/rad  0: a contact that does not yield
+		u, i   float64
+		fault  Fault
+		want   float64 // s
 	}{
-		{"it stands", 13, 13, Blocked, 0.1},
-		{"it turns", 13, 1, Frozen, 0.1},
-		{"less than the hold, and all in the current", 2.9, 2.9, Fine, 0},
-		{"less than the hold, and none in the current: 2.9 V less 1 V turn it", 2.9, 0, Frozen, 0.1},
-		{"more current than voltage", 2.9, 20, Fine, 0},
-		{"current against the voltage", 2.9, -20, Fine, 0},
-		{"0.9 V left of what may be wrong", 0.9, 0, Fine, 0},
+		{"it stands", 0, 13, 13, Blocked, 0.1},
+		{"it turns", 0, 13, 1, Frozen, 0.1},
+		{"less than the hold, and all in the current", 1e3, 2.9, 2.9, Fine, 0},
+		{"… and the contact must have given way", 100, 2.9, 2.9, Blocked, 0.19},
+		{"less than the hold, and none in the current: 2.9 V less 1 V turn it", 1e3, 2.9, 0, Frozen, 0.1},
+		{"more current than voltage", 1e3, 2.9, 20, Fine, 0},
+		{"current against the voltage", 1e3, 2.9, -20, Fine, 0},
+		{"0.9 V left of what may be wrong", 1e3, 0.9, 0, Fine, 0},
 	} {
 		for _, side := range []float64{1, -1} {
-			got, found := trip(newFrozen(spec(), countNoise), func(float64) (float64, float64, float64, float64) {
+			s := spec()
+			if s.Law.(*friction.LuGre).Sigma0 = c.sigma0; c.sigma0 == 0 {
+				s.Law = &friction.Coulomb{Fc: 1}
+			}
+			got, found := trip(newFrozen(s, countNoise), func(float64) (float64, float64, float64, float64) {
 				return 0, side * c.u, side * c.i,
 					0
 			})

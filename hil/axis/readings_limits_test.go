@@ -88,6 +88,19 @@ func TestVelocityIsShown(t *testing.T) {
 			}
 		}
 	}
+	// one that shows a sixth of a command that grows comes nearer to it, and yet no part of the way
+	for _, side := range []float64{1, -1} {
+		x := 0.0
+		n, found := compare(compared(plant.VelocityDrive), 800, func(k int, in *estimator.Inputs) (Tick, float64) {
+			u := 25 + 90*1e-3*float64(k)
+			x += 1e-3 * u / 6
+			in.Position = fresh(0, side*x)
+			return Tick{Energised: true}, side * u
+		})
+		if found.Fault != Disagree || n < 200 || n > 330 {
+			t.Errorf("%+g: a sixth of what grows: %+v after %d ms", side, found, n)
+		}
+	}
 	// a drive that holds its speed while the command falls, and turns round, comes nearer to nothing
 	for _, side := range []float64{1, -1} {
 		n, found := compare(compared(plant.VelocityDrive), 2000, func(k int, in *estimator.Inputs) (Tick, float64) {
@@ -100,21 +113,23 @@ func TestVelocityIsShown(t *testing.T) {
 			t.Errorf("%+g: held while the command turns round: %+v after %d ms", side, found, n)
 		}
 	}
-	// a motion that comes nearer to what is commanded by a quarter of it a second follows it
+	// a motion that comes nearer to what is commanded by a quarter of it a second follows it, of fast and of slow lines
 	for _, c := range []struct {
-		rate float64 // 1/s  of what is commanded
-		told bool
-	}{{0, true}, {0.2, true}, {0.3, false}, {1, false}} {
+		rate, every float64 // 1/s  of what is commanded; s
+		told        bool
+	}{{0, 1e-3, true}, {0.2, 1e-3, true}, {0.3, 1e-3, false}, {1, 1e-3, false}, {0.2, 50e-3, true}, {0.5, 50e-3, false}} {
 		for _, side := range []float64{1, -1} {
-			_, found := compare(compared(plant.VelocityDrive), 2000, func(k int, in *estimator.Inputs) (Tick, float64) {
-				t := 1e-3 * float64(k)
+			s := compared(plant.VelocityDrive)
+			s.Tick, s.SamplePeriod = c.every, c.every
+			_, found := compare(s, int(2/c.every), func(k int, in *estimator.Inputs) (Tick, float64) {
+				t := c.every * float64(k)
 				if in.Position = fresh(0, side*50*c.rate*t*t/2); c.rate*t > 1 { // it has come to it
 					in.Position = fresh(0, side*50*(t-0.5/c.rate))
 				}
 				return Tick{Energised: true}, side * 50
 			})
 			if told := found.Fault != Fine; told != c.told {
-				t.Errorf("%+g, nearer by %g a second: %+v", side, c.rate, found)
+				t.Errorf("%+g, nearer by %g a second, a sample every %g s: %+v", side, c.rate, c.every, found)
 			}
 		}
 	}

@@ -26,6 +26,11 @@ func compared(drive plant.DriveKind, measured ...estimator.Quantity) *Spec {
 func TestComparisons(t *testing.T) {
 	shared := compared(plant.EffortDrive, estimator.Velocity)
 	shared.Mechanical.VelocityShare = 0.1
+	brushed := func(q estimator.Quantity) *Spec {
+		s := compared(plant.VoltageDrive, q)
+		s.Motor.BrushDrop = 1
+		return s
+	}
 	type numbers struct{ command, current, velocity, effort, voltage, speed float64 }
 	for _, c := range []struct {
 		name     string
@@ -73,6 +78,12 @@ func TestComparisons(t *testing.T) {
 		// 4 N·m; 5·0.2 + 2.5·0.5 N·m of the winding, or 5·(0.2 + 0.5·0.2) + 0.25 of the current
 		{"effort of a voltage drive", compared(plant.VoltageDrive, estimator.Effort), numbers{command: 20, speed: 8, effort: -1},
 			estimator.Effort, -5, 4.75},
+		// (21 − 1 − 0.5·8)/2 = 8 A again; 2 V more of the floor
+		{"current beyond voltage, brushes and motion", brushed(estimator.Current), numbers{command: 21, speed: 8, current: 34},
+			estimator.Current, 26, 25.5},
+		{"current not beyond", brushed(estimator.Current), numbers{command: 21, speed: 8, current: 32}, 0, 0, 0},
+		{"effort beside brushes", brushed(estimator.Effort), numbers{command: 21, speed: 8, effort: -2}, estimator.Effort, -6, 5.75},
+		{"effort beside brushes, not too small", brushed(estimator.Effort), numbers{command: 21, speed: 8, effort: -0.9}, 0, 0, 0},
 		{"effort of a voltage drive beside a current", compared(plant.VoltageDrive, estimator.Effort, estimator.Current),
 			numbers{command: 20, speed: 8, current: 8, effort: 0.5}, estimator.Effort, -3.5, 2.875},
 		{"effort of a velocity drive beside a current: Fs", compared(plant.VelocityDrive, estimator.Effort, estimator.Current),
@@ -129,6 +140,19 @@ func TestReadingsInTime(t *testing.T) {
 				t.Fatalf("%+g: it changes every 50 ms: %+v", side, found)
 			}
 		}
+		// a tacho need not follow an effort, and what is right for 35 ms of 130 is no wrong one: only a command may be late
+		for _, wrong := range []float64{0, 5} {
+			r = newReadings(compared(plant.EffortDrive, estimator.Velocity))
+			for n := range 2000 {
+				in := &estimator.Inputs{Position: fresh(0, side*3e-3*float64(n)), Velocity: fresh(n, side*3)}
+				if n%130 >= 35 {
+					in.Velocity.Value += side * wrong
+				}
+				if found := r.step(Tick{Energised: true}, in, 50*math.Sin(2*math.Pi*1e-3*float64(n)), nil); found.Fault != Fine {
+					t.Fatalf("%+g, %g rad/s too much now and then: %+v after %d ms", side, wrong, found, n)
+				}
+			}
+		}
 	}
 }
 
@@ -147,6 +171,8 @@ func TestFrozenReadings(t *testing.T) {
 		{"less", compared(plant.CurrentDrive, estimator.Current), estimator.Current, 2.8, 1, false},
 		{"effort: 1 % and 5·0.2 N·m", compared(plant.EffortDrive, estimator.Effort), estimator.Effort, 2.2, 1, true},
 		{"less", compared(plant.EffortDrive, estimator.Effort), estimator.Effort, 1.8, 1, false},
+		{"current of an effort drive: 2 A and 5·0.4 A, 2 A/N·m", compared(plant.EffortDrive, estimator.Current), estimator.Current, 2.2, 1, true},
+		{"less", compared(plant.EffortDrive, estimator.Current), estimator.Current, 1.8, 1, false},
 		{"tacho: 0.5 and 0.2 rad/s", compared(plant.EffortDrive, estimator.Velocity), estimator.Velocity, 0.75, 1, true},
 		{"less", compared(plant.EffortDrive, estimator.Velocity), estimator.Velocity, 0.6, 1, false},
 		{"current of a velocity drive: 10 % of the speed", compared(plant.VelocityDrive, estimator.Current), estimator.Current, 11, 1, true},

@@ -41,6 +41,29 @@ func TestSignsOfASlowLine(t *testing.T) {
 	}
 }
 
+// A command of ±8 V may need three samples to show in current and speed, half of it in each; six are too many. To both sides.
+func TestSignsOfALagInSamples(t *testing.T) {
+	const every = 1. / 64 // s
+	for late, sound := range map[int]bool{0: true, 3: true, 6: false} {
+		for _, side := range []float64{1, -1} {
+			spec := withCurrent()
+			spec.Tick, spec.SamplePeriod = every, every
+			s, x, found := newSigns(spec, plant.VoltageDrive, 20), 0.0, Finding{}
+			volts := func(k int) float64 { return side * (8 - 16*float64(max(0, k)/20%2)) }
+			for k := 0; k < 200 && found.Fault == Fine; k++ {
+				answer := volts(k - late)
+				x += every * answer
+				s.swing = swing{} // the balance alone
+				found, _ = s.step(Tick{Energised: true}, true, false, volts(k), volts(k),
+					[2]float64{x, (answer+volts(k-late+1))/8 + 1e-6*float64(k%2)})
+			}
+			if (found.Fault == Fine) != sound {
+				t.Errorf("%d samples late, %+g: %+v", late, side, found)
+			}
+		}
+	}
+}
+
 // A swing counts above what friction may take of the command: twice the break-away, of a voltage twice the drop and 2 % of the largest
 // beside it, of a current or an effort 1 % of the largest. Where the current is measured the tolerance of the balance takes its place.
 func TestSignsLeastSwing(t *testing.T) {
@@ -157,6 +180,21 @@ func TestSignsNames(t *testing.T) {
 		s.delays.delaySquares = [delaySteps]float64{1, 1, 0.01, 1, 1, 1, 1, 1}
 		if got := s.named(Finding{c.fault, estimator.Position, 5, 3}); got.Fault != c.want {
 			t.Errorf("%v, against its command %v: %+v", c.fault, c.swing.against(), got)
+		}
+	}
+	// beside a measured current a direction is one where a sign turned round leaves two thirds at most
+	for share, want := range map[float64]Fault{0.65: Direction, 0.68: Scale} {
+		for turned := 1; turned < 4; turned++ {
+			d := delays{spacing: delaySpacing, signSquares: [4]float64{1, 1, 1, 1}}
+			d.signSquares[turned] = share
+			for _, f := range []Fault{Direction, Disagree} {
+				if got := d.named(Finding{Fault: f}, true); got.Fault != want && f == Direction || got.Fault != f && f != Direction {
+					t.Errorf("%v, %g is left with sign %d turned: %+v", f, share, turned, got)
+				}
+				if got := d.named(Finding{Fault: f}, false); got.Fault != f {
+					t.Errorf("%v, without a current: %+v", f, got)
+				}
+			}
 		}
 	}
 }

@@ -37,6 +37,7 @@ func TestSignsBalance(t *testing.T) {
 		{4, 4.9, 0, Fine, 0, 0},                    // 5.8 V too much, tolerated 5.9
 		{1.9, -2, 0, Fine, 0, 0},                   // 5.9 V over are more than all of the voltage and the tolerance of 3 V: no way
 		{-2, 12.5, -12, Disagree, -21, 16.5},       // motion does not explain it either: 25 V, 2 and 6
+		{-2, 11.9, -12, Fine, 0, 0},                // 23.8 V, and 2, 6 and 15.9 V are as much
 	} {
 		for _, side := range []float64{1, -1} {
 			got := s.balance(side*c.u, s.winding(side*c.i), side*0.5*c.omega, 0.5, 1)

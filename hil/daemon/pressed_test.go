@@ -3,10 +3,12 @@ package daemon
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hilrig/hil"
@@ -190,6 +192,68 @@ func TestWithdrawnOrTaken(t *testing.T) {
 	t.Logf("%d taken, %d withdrawn", ok, refused)
 	if ok == 0 || refused == 0 {
 		t.Error("nothing was tried")
+	}
+}
+
+// A person who orders hold, stop or estop before the tick has taken the order of a start: that is never taken, and none is after it. The
+// stop with which the daemon ends orders nothing of that kind.
+func TestAPersonOverrulesAStart(t *testing.T) {
+	for _, c := range []struct{ name, source string }{{"hold", "web"}, {"stop", "mqtt"}, {"estop", "web"}, {"stop", "local"}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newCommands(testAssembly())
+			sh := heapShared(1000, 1)
+			w := sh.orders.Writer()
+			d.connect(&coreLink{post: func(o order) bool { return w.Push(&o) }, words: sh.words})
+			out := &outside{orders: sh.orders.Reader(), words: sh.words, rig: &setRig{}}
+			start := func() {
+				go d.Do(context.Background(), hil.Command{Name: "arm", Source: startSource})
+				synctest.Wait()
+			}
+			start()
+			go d.Do(context.Background(), hil.Command{Name: c.name, Source: c.source})
+			synctest.Wait()
+			start()
+			if _, q := out.Order(); q.String() != c.name {
+				t.Errorf("%s of %s: the tick takes %v first", c.name, c.source, q)
+			}
+			if _, q := out.Order(); (q == hil.ReqNone) != (c.source != "local") {
+				t.Errorf("%s of %s, and then the tick takes %v", c.name, c.source, q)
+			}
+			time.Sleep(2 * replyTime) // nobody answers them
+		})
+	}
+}
+
+// A row answers its order, and those who pressed the same before it; nobody else.
+func TestWhoIsAnswered(t *testing.T) {
+	orders := []hil.Request{hil.ReqArm, hil.ReqStop, hil.ReqHold, hil.ReqStop, hil.ReqStop, hil.ReqArm} // 1 to 6
+	for row, others := range map[uint32][]uint32{1: nil, 2: nil, 3: nil, 4: {2}, 5: {2, 4}, 6: nil} {
+		d := newCommands(testAssembly())
+		for k, q := range orders {
+			d.waiting[uint32(k+1)] = waiter{row: make(chan hil.Row, 1), req: q}
+		}
+		d.onRow(&hil.Row{Cmd: row, Req: uint8(orders[row-1])})
+		for id, w := range d.waiting {
+			if answered := len(w.row) == 1; answered != (id == row || slices.Contains(others, id)) {
+				t.Errorf("row of order %d: order %d (%v) answered %v", row, id, w.req, answered)
+			}
+		}
+	}
+}
+
+// A ring that takes nothing more: the order is refused at once, and its slot is free again.
+func TestRingThatIsFull(t *testing.T) {
+	d, sh := newCommands(testAssembly()), heapShared(1000, 1)
+	d.connect(&coreLink{post: func(order) bool { return false }, words: sh.words})
+	for range 2 * orderRoom {
+		if r := d.Do(context.Background(), hil.Command{Name: "run"}); r.OK || !strings.Contains(r.Error, "wait for the loop already") {
+			t.Fatalf("%+v", r)
+		}
+	}
+	for k := range sh.words.waiting {
+		if id := sh.words.waiting[k].Load(); id != 0 {
+			t.Errorf("order %d still has slot %d", id, k)
+		}
 	}
 }
 

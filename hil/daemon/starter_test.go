@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hilrig/hil"
@@ -69,25 +70,32 @@ func TestStartIsTriedAgain(t *testing.T) {
 		then    func(s *Supervisor, c *startCore) // after the first refusal
 		want    []string
 		told    int
+		latched time.Duration // in TRIP for so long
 	}{
-		{"taken", nil, nil, []string{"arm", "run"}, 0},
-		{"arm refused twice", []hil.Refusal{stale, hil.WrongMode}, nil, []string{"arm", "arm", "arm", "run"}, 1},
-		{"run refused", []hil.Refusal{hil.Taken, stale}, nil, []string{"arm", "run", "run"}, 1},
-		{"may not drive", []hil.Refusal{hil.NotAllowed}, nil, []string{"arm"}, 0},
-		{"no drive", []hil.Refusal{hil.NoDrive}, nil, []string{"arm"}, 0},
-		{"unwatched", []hil.Refusal{hil.Unwatched}, nil, []string{"arm"}, 0},
-		{"dry run", []hil.Refusal{hil.DryRunOnly}, nil, []string{"arm"}, 0},
+		{"taken", nil, nil, []string{"arm", "run"}, 0, 0},
+		{"arm refused twice", []hil.Refusal{stale, hil.WrongMode}, nil, []string{"arm", "arm", "arm", "run"}, 1, 0},
+		{"run refused", []hil.Refusal{hil.Taken, stale}, nil, []string{"arm", "run", "run"}, 1, 0},
+		{"may not drive", []hil.Refusal{hil.NotAllowed}, nil, []string{"arm"}, 0, 0},
+		{"no drive", []hil.Refusal{hil.NoDrive}, nil, []string{"arm"}, 0, 0},
+		{"unwatched", []hil.Refusal{hil.Unwatched}, nil, []string{"arm"}, 0, 0},
+		{"dry run", []hil.Refusal{hil.DryRunOnly}, nil, []string{"arm"}, 0, 0},
 		{"stopped", []hil.Refusal{stale}, func(s *Supervisor, _ *startCore) {
 			s.Command(context.Background(), hil.Command{Name: "stop", Source: "web"})
-		}, []string{"arm"}, 1},
+		}, []string{"arm"}, 1, 0},
 		{"tripped and reset", []hil.Refusal{stale}, func(_ *Supervisor, c *startCore) {
 			c.set(hil.Trip)
 			time.Sleep(100 * time.Millisecond)
 			c.set(hil.Ready)
-		}, []string{"arm"}, 1},
+		}, []string{"arm"}, 1, 0},
+		{"tripped before, and reset", nil, nil, []string{"arm", "run"}, 0, 100 * time.Millisecond},
+		{"not ready when it may run", []hil.Refusal{hil.Taken, stale}, func(_ *Supervisor, c *startCore) {
+			c.set(hil.SelfTest)
+			time.Sleep(1500 * time.Millisecond)
+			c.set(hil.Ready)
+		}, []string{"arm", "run", "arm", "run"}, 1, 0},
+		{"ready again behind a run", nil, func(_ *Supervisor, c *startCore) { c.set(hil.Ready) }, []string{"arm", "run"}, 0, 0},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+		synctest.Test(t, func(t *testing.T) { // virtual time: a busy machine is late for nothing
 			var mu sync.Mutex
 			told := 0
 			s := New(testAssembly(), &hil.Info{}, Options{SingleProcess: true, Emit: func(e hil.Event) {
@@ -107,6 +115,11 @@ func TestStartIsTriedAgain(t *testing.T) {
 			wg.Go(func() { core.run(sh, over) })
 			wg.Go(func() { s.pump(context.Background(), h, true) })
 			deadline := time.Now().Add(3500 * time.Millisecond)
+			if c.latched > 0 {
+				core.set(hil.Trip)
+				time.Sleep(c.latched)
+				core.set(hil.Ready)
+			}
 			if c.then != nil {
 				for len(core.seen()) == 0 && time.Now().Before(deadline) {
 					time.Sleep(time.Millisecond)
@@ -123,11 +136,11 @@ func TestStartIsTriedAgain(t *testing.T) {
 			close(over)
 			wg.Wait()
 			if !slices.Equal(core.orders, c.want) || told != c.told {
-				t.Errorf("ordered %v, told %d times; want %v, %d", core.orders, told, c.want, c.told)
+				t.Errorf("%s: ordered %v, told %d times; want %v, %d", c.name, core.orders, told, c.want, c.told)
 			}
 			for k := 1; k < len(core.times); k++ {
 				if again := core.orders[k] == core.orders[k-1]; again && core.times[k].Sub(core.times[k-1]) < startAgain-10*time.Millisecond {
-					t.Errorf("again after %v", core.times[k].Sub(core.times[k-1]))
+					t.Errorf("%s: again after %v", c.name, core.times[k].Sub(core.times[k-1]))
 				}
 			}
 		})

@@ -195,7 +195,7 @@ func TestScheduleAsksBehindTheCommand(t *testing.T) {
 		behind bool
 	}{{50, 0, false, true}, {50, 1e-4, false, true}, {50, -1e-4, false, true}, {100, 0, false, true}, {25, 0, false, true},
 		{12.5, 0, false, true}, {35, 0, false, false}, {50, 0, true, false}} {
-		lo, hi := math.Inf(1), 0.0 // ms  from the command to the question, whatever the start
+		lo, hi, off := math.Inf(1), 0.0, 0.0 // ms  from the command to the question, whatever the start; off the question's own raster
 		for start := range 12 {
 			rng := rand.New(rand.NewPCG(uint64(start), 1))
 			s := newSchedule([]protocol.Turn{question("command", 50), question("angle", c.hz)})
@@ -215,7 +215,7 @@ func TestScheduleAsksBehindTheCommand(t *testing.T) {
 				}
 				if k == 1 && clock > 2e9 {
 					behind := math.Mod((float64(clock)-first)/period, math.Min(1, 50/c.hz)) * period * 1e-6
-					lo, hi = min(lo, behind), max(hi, behind)
+					lo, hi, off = min(lo, behind), max(hi, behind), max(off, float64(clock%int64(1e9/c.hz))*1e-6)
 				}
 				s.questionEnded(k, clock, num, true)
 				clock += takes
@@ -223,6 +223,9 @@ func TestScheduleAsksBehindTheCommand(t *testing.T) {
 		}
 		if together := lo >= 5 && hi <= 7.6; together != c.behind {
 			t.Errorf("%g Hz, drift %g, mute %v: asked %.2f to %.2f ms behind a tick", c.hz, c.drift, c.mute, lo, hi)
+		}
+		if !c.behind && off > takes*1.001e-6 { // a command may be under way
+			t.Errorf("%g Hz, mute %v: asked up to %.2f ms off its own raster", c.hz, c.mute, off)
 		}
 	}
 }

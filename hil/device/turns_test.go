@@ -477,6 +477,17 @@ func TestOnceComesFirst(t *testing.T) {
 		}
 		s.reset(now)
 	}
+	// all have come where all come once, and have
+	once := newSchedule(turns[1:])
+	for k := range once.turns {
+		if once.allFinished() || s.allFinished() {
+			t.Errorf("all have come before question %d, or where one is asked again and again", k)
+		}
+		once.questionEnded(k, 0, 0, true)
+	}
+	if !once.allFinished() {
+		t.Error("all have been answered")
+	}
 }
 
 // identified asks the second of its questions once.
