@@ -14,7 +14,7 @@ const soak = true
 
 func seeds(n int) uint64 { return uint64(n) }
 
-// Ten minutes of every rig of TestNoiselessRuns.
+// Ten minutes, or 1.2 million samples, of every rig of TestNoiselessRuns.
 func TestSoakNoiseless(t *testing.T) { noiseless(t, 600) }
 
 // Errors of the recursive least squares after 20 s, rms over 16 runs, with 0 to 50 % of the samples lost: in percent of the truth, and in

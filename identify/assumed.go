@@ -37,7 +37,7 @@ func (j *job) assumed(s *fit.Solution) (list []*fit.Param) {
 // findAssumed looks for what other values of assumed parameters would do.
 func (r *Result) findAssumed(j *job, st *stage) {
 	var suspects []fit.Suspect
-	var l *fit.Linear
+	var moves [][]float64 // of the rows, by the suspects
 	for _, p := range j.assumed(st.sol) {
 		own, ok := r.Param(p.Name)
 		if !ok {
@@ -57,22 +57,8 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		bounds := [2]float64{-1, 1}
 		if p.Value == 0 {
 			bounds[0] = 0
-		} else {
-			if l == nil {
-				l = fit.NewLinear(st.sol)
-			}
-			move := l.Move(moved)
-			var left doubt
-			left.best, left.err = l.RobustFactor(moved, move)
-			off := left.rms()
-			for k, i := range st.sol.Searched() {
-				if q, ok := r.Param(st.sol.Params[i].Name); ok {
-					if q.assumedErr = math.Hypot(q.assumedErr, off*move[k]); off*math.Abs(move[k]) > q.doubt.rms()*q.doubtMove {
-						q.doubt, q.doubtMove = left, math.Abs(move[k])
-					}
-				}
-			}
 		}
+		moves = append(moves, moved)
 		suspects = append(suspects, fit.Suspect{Kind: "assumed value", Bounds: bounds,
 			Columns: []func(int) float64{func(k int) float64 { return moved[k] }},
 			What:    fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
@@ -84,6 +70,27 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	found, _ := fit.Unmodelled(st.sol, suspects, r.tolerance)
 	for _, l := range found {
 		r.addEffect(l)
+	}
+	for i, sp := range suspects { // of one that the residual shows, the interval holds both values
+		if sp.Bounds[0] < 0 && !slices.ContainsFunc(found, func(l fit.Effect) bool { return l.What == sp.What }) {
+			r.addDoubt(st.sol, moves[i])
+		}
+	}
+}
+
+// addDoubt takes in what is left of the doubt in an assumed value, the largest error of which moves the rows of the model by moved.
+func (r *Result) addDoubt(s *fit.Solution, moved []float64) {
+	var left doubt
+	l := fit.NewLinear(s)
+	move := l.Move(moved)
+	left.best, left.err = l.RobustFactor(moved, move)
+	off := left.rms()
+	for k, i := range s.Searched() {
+		if q, ok := r.Param(s.Params[i].Name); ok {
+			if q.assumedErr = math.Hypot(q.assumedErr, off*move[k]); off*math.Abs(move[k]) > q.doubt.rms()*q.doubtMove {
+				q.doubt, q.doubtMove = left, math.Abs(move[k])
+			}
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ const adding = 0.5
 // the solution, and from where it began in case that it went astray. Of many records some are asked first.
 func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution,
 	bool) {
-	if j.plan.RunFree || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil ||
+	if j.plan.RunFree || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || sol.Extra["lacking"] == true ||
 		fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
 	}
@@ -367,6 +367,10 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		search.Simpler = func(ctx context.Context, cost, some float64) []axis.Place {
 			return j.simpler(ctx, p.Params, search, cost, some)
 		}
+		search.Lacking = func(params []fit.Param) bool {
+			s := inverse(m, params)
+			return s != nil && fit.Certain(s, fit.Suspects(s, j.plan.Model.Rotary, d.Recorded()), farFromContact)
+		}
 		return m.Fit(ctx, params, search, j.watch)
 	})
 	if err != nil {
@@ -377,6 +381,10 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 	}
 	return st, nil
 }
+
+// farFromContact are kinds of suspects that a contact in the wrong place does not look like: forces of sliding that depend on speed, way,
+// direction or time.
+var farFromContact = []string{"drag", "direction", "gravity", "stiffness", "cogging", "drift", "gain by direction"}
 
 // ledStarts is from how many survivors of an evolution that was led back along the record a descent begins.
 const ledStarts = 3
