@@ -367,10 +367,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		search.Simpler = func(ctx context.Context, cost, some float64) []axis.Place {
 			return j.simpler(ctx, p.Params, search, cost, some)
 		}
-		search.Lacking = func(params []fit.Param) bool {
-			s := inverse(m, params)
-			return s != nil && fit.Certain(s, fit.Suspects(s, j.plan.Model.Rotary, d.Recorded()), farFromContact)
-		}
+		search.Lacking = func(at []fit.Param) bool { return j.lacking(m, params, at) }
 		return m.Fit(ctx, params, search, j.watch)
 	})
 	if err != nil {
@@ -385,6 +382,24 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 // farFromContact are kinds of suspects that a contact in the wrong place does not look like: forces of sliding that depend on speed, way,
 // direction or time.
 var farFromContact = []string{"drag", "direction", "gravity", "stiffness", "cogging", "drift", "gain by direction"}
+
+// lacking tells that a place of a model leaves over, for certain, what that lacks.
+func (j *job) lacking(m *axis.Model, params, at []fit.Param) bool {
+	p, err := m.Problem(at)
+	if err != nil {
+		return false
+	}
+	sol, err := fit.LM{}.At(p)
+	left := inverse(m, at)
+	if err != nil || left == nil || m.CompleteSolution(params, sol) != nil {
+		return false
+	}
+	suspects := slices.DeleteFunc(fit.Suspects(left, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded()), func(s fit.Suspect) bool {
+		return !slices.Contains(farFromContact, s.Kind)
+	})
+	st := &stage{sol: sol, pushResponse: underLess(m, sol)}
+	return fit.Certain(sol, st.onMotion(left, fit.Likeliest(left, suspects), false))
+}
 
 // ledStarts is from how many survivors of an evolution that was led back along the record a descent begins.
 const ledStarts = 3

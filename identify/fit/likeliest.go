@@ -26,52 +26,50 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 		if sp.Drift {
 			key.drift = sp.DriftParam
 		}
-		var columns [][]float64
-		for _, c := range sp.Columns {
-			columns = append(columns, x.columnWithoutLocal(c, rows))
-		}
-		f, _ := x.try(-1, trials(columns))
+		own := x.share(x.trials(sp, rows))
 		if best, seen := at[key]; !seen {
-			at[key], share[key], kept = len(kept), f.share, append(kept, *sp)
-		} else if f.share > share[key] {
-			share[key], kept[best] = f.share, *sp
+			at[key], share[key], kept = len(kept), own, append(kept, *sp)
+		} else if own > share[key] {
+			share[key], kept[best] = own, *sp
 		}
 	}
 	return kept
 }
 
-// certainP is the probability by chance from which on a suspect is there for certain.
-const certainP = 1e-6
+// certainP is the probability by chance, of the best of all, from which on a suspect is there for certain.
+const certainP = 1e-4
 
-// Certain tells that the suspect of these kinds which explains most is there for certain.
-func Certain(s *Solution, suspects []Suspect, kinds []string) bool {
-	_, rows := s.rowsAway()
+// Certain tells that one of the suspects is there for certain.
+func Certain(s *Solution, suspects []Suspect) bool {
+	rows := s.Looked()
 	x := s.explained(rows)
 	if x.q == nil || 2*x.columns() >= len(x.e) {
 		return false
 	}
 	x.independent = x.count()
-	var best []*trial
-	most, tries := 0.0, 0.0
-	for i := range suspects {
-		if !slices.Contains(kinds, suspects[i].Kind) {
-			continue
-		}
-		tries++
-		y, own := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: &x.trialRoom}, []*trial(nil)
-		x.trialRoom.reset()
-		for _, c := range suspects[i].Columns {
-			own = append(own, newTrial(x.columnWithoutLocal(c, rows)))
-			y.try(own[len(own)-1], 1e-3)
-		}
-		square := 0.0
-		for _, q := range y.q[y.inheritedCount:] {
-			square += floats.Dot(q, x.e) * floats.Dot(q, x.e)
-		}
-		if square > most {
-			best, most = own, square
-		}
+	return slices.ContainsFunc(suspects, func(sp Suspect) bool {
+		f, ok := x.try(-1, x.trials(&sp, rows))
+		return ok && f.p*float64(len(suspects)) < certainP
+	})
+}
+
+// trials are the columns of a suspect.
+func (x *explained) trials(sp *Suspect, rows []int) (out []*trial) {
+	for _, c := range sp.Columns {
+		out = append(out, newTrial(x.columnWithoutLocal(c, rows)))
 	}
-	f, ok := x.try(-1, best)
-	return ok && f.p*tries < certainP
+	return out
+}
+
+// share is what columns explain of the squared residual.
+func (x *explained) share(columns []*trial) float64 {
+	x.trialRoom.reset()
+	y, square := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: &x.trialRoom}, 0.0
+	for _, c := range columns {
+		y.try(c, 1e-3)
+	}
+	for _, q := range y.q[y.inheritedCount:] {
+		square += floats.Dot(q, x.e) * floats.Dot(q, x.e)
+	}
+	return square / floats.Dot(x.e, x.e)
 }
