@@ -94,8 +94,8 @@ func (r *Result) addDoubt(s *fit.Solution, moved []float64) {
 	}
 }
 
-// doubt is what is known of how far a number is from what was assumed of it, in units of the largest error: it lies anywhere within ±1 before
-// the record says that it is best, with the standard error err. What is left is a normal distribution cut off at ±1.
+// doubt is what is known of how far a number is from what was assumed of it, in units of the largest error: it lies anywhere within ±1
+// before the record says that it is best, with the standard error err. What is left is a normal distribution cut off at ±1.
 type doubt struct{ best, err float64 }
 
 // doubtPoints are the values at which the density of a doubt is summed.

@@ -97,8 +97,8 @@ func TestDoubtLeft(t *testing.T) {
 	}
 }
 
-// Half of the interval that a doubt makes beside chance: 0.95 of a largest error that the record says nothing of, 1.96 standard deviations of
-// chance, and by draws what both make together.
+// Half of the interval that a doubt makes beside chance: 0.95 of a largest error that the record says nothing of, 1.96 standard deviations
+// of chance, and by draws what both make together.
 func TestIntervalOfADoubt(t *testing.T) {
 	nothing := doubt{0, math.Inf(1)}
 	for _, c := range []struct {

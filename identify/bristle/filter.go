@@ -21,8 +21,8 @@ type noise struct {
 //
 //	P ← Φ·P·Φᵀ + σu²·γ·γᵀ,    γ = ∂(x, v, ζ)/∂u for a force that is wrong by the same amount from sample to sample.
 //
-// A force that is a mean is wrong by (n_k + n_k+1)/2, n_k the error of its sensor at sample k. Then n_k is a state too, with the covariance c
-// of (x, v, ζ) and n_k:
+// A force that is a mean is wrong by (n_k + n_k+1)/2, n_k the error of its sensor at sample k. Then n_k is a state too, with the
+// covariance c of (x, v, ζ) and n_k:
 //
 //	P ← Φ·P·Φᵀ + (Φ·c·γᵀ + γ·cᵀ·Φᵀ)/2 + (Var n_k + σu²)/4·γ·γᵀ,    c ← σu²/2·γ,    Var n_k+1 = σu².
 //

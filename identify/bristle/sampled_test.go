@@ -60,8 +60,8 @@ func TestContactBetweenSamples(t *testing.T) {
 	}
 }
 
-// A force that is the mean of two samples has an error whose neighbours go together. Taken for new from sample to sample, it made the inertia
-// of a motor whose board samples at 500 Hz 0.5 to 0.7 % too large, 3 to 5 of its standard errors.
+// A force that is the mean of two samples has an error whose neighbours go together. Taken for new from sample to sample, it made the
+// inertia of a motor whose board samples at 500 Hz 0.5 to 0.7 % too large, 3 to 5 of its standard errors.
 func TestErrorsOfMeans(t *testing.T) {
 	b := named(t, "medium, noisy force sensor")
 	b.between, b.means = independent.Held, true
