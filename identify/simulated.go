@@ -150,7 +150,7 @@ const adding = 0.5
 // the solution, and from where it began in case that it went astray. Of many records some are asked first.
 func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution,
 	bool) {
-	if j.plan.RunFree || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || sol.Extra["lacking"] == true ||
+	if j.plan.RunFree || len(sol.FreeParams) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil ||
 		fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
 	}
