@@ -193,7 +193,11 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
 		return next
 	}
-	for _, from := range [][]fit.Param{sol.Params, params} {
+	begins := [][]fit.Param{sol.Params, params}
+	if sol.Extra["lacking"] == true { // two descents led to one place: it did not go astray
+		begins = begins[:1]
+	}
+	for _, from := range begins {
 		if next := accepted(other, from, noise); next != nil {
 			return other, next, true
 		}
