@@ -14,8 +14,8 @@ const soak = true
 
 func seeds(n int) uint64 { return uint64(n) }
 
-// Ten minutes of every rig of TestNoiselessRuns.
-func TestSoakNoiseless(t *testing.T) { noiseless(t, 600) }
+// Five minutes, or 1.2 million samples, of every rig of TestNoiselessRuns.
+func TestSoakNoiseless(t *testing.T) { noiseless(t, 300) }
 
 // Errors of the recursive least squares after 20 s, rms over 16 runs, with 0 to 50 % of the samples lost: in percent of the truth, and in
 // their own standard errors, which must tell them to a factor of 1.6 (a rms of 16 values lies within 1.6 of the truth in 999 of 1000).

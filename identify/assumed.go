@@ -37,7 +37,7 @@ func (j *job) assumed(s *fit.Solution) (list []*fit.Param) {
 // findAssumed looks for what other values of assumed parameters would do.
 func (r *Result) findAssumed(j *job, st *stage) {
 	var suspects []fit.Suspect
-	square, l := map[string]float64{}, (*fit.Linear)(nil)
+	var moves [][]float64 // of the rows, by the suspects
 	for _, p := range j.assumed(st.sol) {
 		own, ok := r.Param(p.Name)
 		if !ok {
@@ -57,16 +57,8 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		bounds := [2]float64{-1, 1}
 		if p.Value == 0 {
 			bounds[0] = 0
-		} else {
-			if l == nil {
-				l = fit.NewLinear(st.sol)
-			}
-			move := l.Move(moved)
-			off := doubtLeft(l.RobustFactor(moved, move))
-			for k, i := range st.sol.Searched() {
-				square[st.sol.Params[i].Name] += math.Pow(off*move[k], 2)
-			}
 		}
+		moves = append(moves, moved)
 		suspects = append(suspects, fit.Suspect{Kind: "assumed value", Bounds: bounds,
 			Columns: []func(int) float64{func(k int) float64 { return moved[k] }},
 			What:    fmt.Sprintf("what another %s makes than %.4g %s, which was assumed", p.Name, p.Value, p.Unit),
@@ -79,20 +71,81 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	for _, l := range found {
 		r.addEffect(l)
 	}
-	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		p.assumedErr = math.Sqrt(square[p.Name])
+	for i, sp := range suspects { // of one that the residual shows, the interval holds both values
+		if sp.Bounds[0] < 0 && !slices.ContainsFunc(found, func(l fit.Effect) bool { return l.What == sp.What }) {
+			r.addDoubt(st.sol, moves[i])
+		}
 	}
 }
 
-// doubtLeft is the root mean square of how far a number is from what was assumed of it, which lies anywhere within ±1 before a record says
-// that it is best, with the standard error err: both are put together as normal distributions [GUM, 4.3.7].
-func doubtLeft(best, err float64) float64 {
-	weight := uniform * uniform / (uniform*uniform + err*err) // of the record
-	if math.IsInf(err, 0) {
-		return uniform
+// addDoubt takes in what is left of the doubt in an assumed value, the largest error of which moves the rows of the model by moved.
+func (r *Result) addDoubt(s *fit.Solution, moved []float64) {
+	var left doubt
+	l := fit.NewLinear(s)
+	move := l.Move(moved)
+	left.best, left.err = l.RobustFactor(moved, move)
+	off := left.rms()
+	for k, i := range s.Searched() {
+		if q, ok := r.Param(s.Params[i].Name); ok {
+			if q.assumedErr = math.Hypot(q.assumedErr, off*move[k]); off*math.Abs(move[k]) > q.doubt.rms()*q.doubtMove {
+				q.doubt, q.doubtMove = left, math.Abs(move[k])
+			}
+		}
 	}
-	return math.Min(math.Hypot(weight*best, math.Sqrt(weight)*err), 1)
+}
+
+// doubt is what is known of how far a number is from what was assumed of it, in units of the largest error: it lies anywhere within ±1
+// before the record says that it is best, with the standard error err. What is left is a normal distribution cut off at ±1.
+type doubt struct{ best, err float64 }
+
+// doubtPoints are the values at which the density of a doubt is summed.
+const doubtPoints = 64
+
+// points are values that the number may have, a step apart, and their probabilities.
+func (d doubt) points() (x, p [doubtPoints]float64, step float64) {
+	err := math.Max(d.err, 1e-12)
+	nearest := min(max(d.best, -1), 1)
+	reach := math.Hypot(nearest-d.best, 6*err) // beyond, the density is below e⁻¹⁸ of the largest
+	lo, sum := math.Max(-1, d.best-reach), 0.0
+	step = (math.Min(1, d.best+reach) - lo) / doubtPoints
+	for i := range x {
+		x[i] = lo + (float64(i)+0.5)*step
+		p[i] = math.Exp((nearest - x[i]) / err * ((nearest - d.best + x[i] - d.best) / (2 * err)))
+		sum += p[i]
+	}
+	floats.Scale(1/sum, p[:])
+	return x, p, step
+}
+
+// rms is the root mean square of the error that is left.
+func (d doubt) rms() float64 {
+	x, p, _ := d.points()
+	square := 0.0
+	for i := range x {
+		square += p[i] * x[i] * x[i]
+	}
+	return math.Sqrt(square)
+}
+
+// halfInterval is half of the interval about zero that holds 95 % of the sum of move times the error and a normal one of standard deviation
+// se: 0.95 of move where the record says nothing and the rest is small, 1.96 standard deviations where chance is most of it [GUM, G.1.4].
+func (d doubt) halfInterval(move, se float64) float64 {
+	x, p, step := d.points()
+	move = math.Abs(move)
+	se = math.Max(se, move*step/2) // the density is a sum of steps
+	lo, hi := 0.0, move+normal95*se
+	for hi-lo > 1e-4*hi {
+		half, within := (lo+hi)/2, 0.0
+		for i := range x {
+			within += p[i] * (math.Erf((half-move*x[i])/se/math.Sqrt2) + math.Erf((half+move*x[i])/se/math.Sqrt2)) / 2
+		}
+		if within < 0.95 {
+			lo = half
+		} else {
+			hi = half
+		}
+	}
+	return hi
 }
 
 // findRounded takes in what rounding of a force, which depends on the force and is no noise, does to the values: along the rows of a

@@ -18,8 +18,12 @@ func TestAssumedValues(t *testing.T) {
 	if soak {
 		seeds = 6
 	}
-	for _, methods := range []Chain{{"lugre", "kalman"}, {"lugre", "lm"}} {
-		for _, factor := range []float64{1, 2, 0.5} {
+	for i, methods := range []Chain{{"lugre", "kalman"}, {"lugre", "lm"}} {
+		factors := []float64{2, 0.5, 1}
+		if !soak { // one each
+			factors = factors[i : i+1]
+		}
+		for _, factor := range factors {
 			missed, named := 0, 0
 			for seed := range seeds {
 				b := newBench(40+seed, 3)
@@ -81,15 +85,47 @@ func TestNothingIsAssumedOfWhatAModelLacks(t *testing.T) {
 }
 
 // What is left of the doubt in an assumed value, by closed forms: anywhere within ±1 where the record says nothing, what the record says
-// where it knows better, and in between as two normal distributions of one width have it.
+// where it knows better, and in between a normal distribution cut off at ±1, of which u² = σ²·(1 − 2·φ(1/σ)/(σ·erf(1/(σ·√2)))).
 func TestDoubtLeft(t *testing.T) {
 	u := 1 / math.Sqrt(3)
+	cut := func(s float64) float64 {
+		return s * math.Sqrt(1-2*math.Exp(-0.5/(s*s))/math.Sqrt(2*math.Pi)/(s*math.Erf(1/s/math.Sqrt2)))
+	}
 	for _, c := range []struct{ best, err, want float64 }{
-		{0, math.Inf(1), u}, {5, math.Inf(1), u}, {0, 1e-9, 1e-9}, {0.3, 1e-9, 0.3}, {-0.3, 1e-9, 0.3}, {0, u, u / math.Sqrt2},
-		{0.4, u, math.Hypot(0.2, u/math.Sqrt2)}, {-0.4, u, math.Hypot(0.2, u/math.Sqrt2)}, {7, 0.1, 1}, {-7, 0.1, 1},
+		{0, math.Inf(1), u}, {5, math.Inf(1), u}, {0, 1e-9, 1e-9}, {0.3, 1e-9, 0.3}, {-0.3, 1e-9, 0.3}, {0, u, cut(u)}, {0, 0.2, cut(0.2)},
+		{0.2, 0.1, math.Hypot(0.2, 0.1)}, {-0.2, 0.1, math.Hypot(0.2, 0.1)}, {7, 0.01, 1}, {-7, 0.01, 1},
 	} {
-		if got := doubtLeft(c.best, c.err); math.Abs(got-c.want) > 1e-6*c.want {
+		if got := (doubt{c.best, c.err}).rms(); math.Abs(got-c.want) > 1e-3*c.want {
 			t.Errorf("best %g ± %g: %g is left, want %g", c.best, c.err, got, c.want)
+		}
+	}
+}
+
+// Half of the interval that a doubt makes beside chance: 0.95 of a largest error that the record says nothing of, 1.96 standard deviations
+// of chance, and by draws what both make together.
+func TestIntervalOfADoubt(t *testing.T) {
+	nothing := doubt{0, math.Inf(1)}
+	for _, c := range []struct {
+		d              doubt
+		move, se, want float64
+	}{
+		{nothing, 3, 0, 0.95 * 3}, {nothing, -3, 1e-6, 0.95 * 3}, {nothing, 1e-9, 2, normal95 * 2}, {doubt{0, 0.01}, 1, 0, normal95 * 0.01},
+		{doubt{0, 0.03}, 1, 0.04, normal95 * 0.05}, {doubt{0.5, 1e-9}, 2, 0, 1},
+	} {
+		if got := c.d.halfInterval(c.move, c.se); math.Abs(got-c.want) > 0.01*c.want {
+			t.Errorf("%v, move %g, error %g: %g, want %g", c.d, c.move, c.se, got, c.want)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 20261130))
+	for _, se := range []float64{0.1, 0.5, 1, 2} {
+		half, within := nothing.halfInterval(1, se), 0
+		for range 40000 {
+			if math.Abs(2*rng.Float64()-1+se*rng.NormFloat64()) <= half {
+				within++
+			}
+		}
+		if share := float64(within) / 40000; math.Abs(share-0.95) > 0.0045 { // four standard errors
+			t.Errorf("error %g beside a doubt of 1: ± %.3g holds %.3f", se, half, share)
 		}
 	}
 }

@@ -193,7 +193,11 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
 		return next
 	}
-	for _, from := range [][]fit.Param{sol.Params, params} {
+	begins := [][]fit.Param{sol.Params, params}
+	if sol.Extra["lacking"] == true { // two descents led to one place: it did not go astray
+		begins = begins[:1]
+	}
+	for _, from := range begins {
 		if next := accepted(other, from, noise); next != nil {
 			return other, next, true
 		}
@@ -367,6 +371,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		search.Simpler = func(ctx context.Context, cost, some float64) []axis.Place {
 			return j.simpler(ctx, p.Params, search, cost, some)
 		}
+		search.Lacking = func(at []fit.Param) bool { return j.lacking(m, params, at) }
 		return m.Fit(ctx, params, search, j.watch)
 	})
 	if err != nil {
@@ -376,6 +381,28 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", worse))
 	}
 	return st, nil
+}
+
+// farFromContact are kinds of suspects that a contact in the wrong place does not look like: forces of sliding that depend on speed, way,
+// direction or time.
+var farFromContact = []string{"drag", "direction", "gravity", "stiffness", "cogging", "drift", "gain by direction"}
+
+// lacking tells that a place of a model leaves over, for certain, what that lacks.
+func (j *job) lacking(m *axis.Model, params, at []fit.Param) bool {
+	p, err := m.Problem(at)
+	if err != nil {
+		return false
+	}
+	sol, err := fit.LM{}.At(p)
+	left := inverse(m, at)
+	if err != nil || left == nil || m.CompleteSolution(params, sol) != nil {
+		return false
+	}
+	suspects := slices.DeleteFunc(fit.Suspects(left, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded()), func(s fit.Suspect) bool {
+		return !slices.Contains(farFromContact, s.Kind)
+	})
+	st := &stage{sol: sol, pushResponse: underLess(m, sol)}
+	return fit.Certain(sol, st.onMotion(left, fit.Likeliest(left, suspects), false))
 }
 
 // ledStarts is from how many survivors of an evolution that was led back along the record a descent begins.

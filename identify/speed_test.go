@@ -286,6 +286,21 @@ func TestMissingSpeed(t *testing.T) {
 	}
 }
 
+// A record that lacks something that no contact makes is searched no further than two descents.
+func TestMissingEndsTheSearch(t *testing.T) {
+	for _, c := range lackings[2:] {
+		plan, rec, _ := everydayPlan(0)
+		c.add(rec)
+		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(r.Stages[0].Extra["starts"].([]fit.Start)); n != 2 || r.Verdict == Identified {
+			t.Errorf("%s: %d descents, %v", c.name, n, r.Verdict)
+		}
+	}
+}
+
 // BenchmarkMissing reports how many times as long a fit takes where its verdict is below identified than where it is identified, and the
 // milliseconds of processor time of both: medians over the records of the suite.
 func BenchmarkMissing(b *testing.B) {

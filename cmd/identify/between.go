@@ -86,7 +86,7 @@ func (r *recording) forced(ctx context.Context, m record.Mapping, d *configs.Ide
 			rec.Force, other.Force = found.Points[i], found.Alternative[i]
 			if f.alternatives[i] = &other; held {
 				floats.AddTo(other.Force, floats.SubTo(other.Force, other.Force, rec.Force), found.Means[i])
-				rec.Force = found.Means[i]
+				rec.Force, rec.ForceMeans, other.ForceMeans = found.Means[i], true, true
 			}
 		}
 		f.timingFound, f.intersampleText = true, courseText(found, d)

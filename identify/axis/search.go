@@ -37,6 +37,8 @@ type Search struct {
 	Target float64
 	// SingleRound is set where a place to begin from is wanted: the contact is not drawn again around what was found.
 	SingleRound bool
+	// Lacking is that of fit.MultiStart, with all parameters. What no simpler model makes of it is not asked then.
+	Lacking func(params []fit.Param) bool
 }
 
 // Place is where a simpler model ends, in the free parameters of another.
@@ -221,6 +223,9 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if floor > 0 && s.LM.Loss.Kind == fit.Squares {
 		multi.Explained = func(end []fit.Param) bool { return m.explained(fit.Valued(params, end), asNoise*noise) }
 	}
+	if s.Lacking != nil && s.LM.Loss.Kind == fit.Squares {
+		multi.Lacking = func(end []fit.Param) bool { return s.Lacking(fit.Valued(params, end)) }
+	}
 	if multi.LM.CostTol == 0 {
 		multi.LM.CostTol = 1e-7
 	}
@@ -251,7 +256,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 		return better
 	}
-	explained := func() bool { return sol.Extra["explained"] == true }
+	explained := func() bool { return sol.Extra["explained"] == true || sol.Extra["lacking"] == true }
 	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && !explained() && ctx.Err() == nil {
 		if short := m.Beginning(p); near == nil && short != nil {
 			some = short.Cost(numeric.RMS(short.At(fit.Values(sol.Params)).Residuals()))

@@ -107,7 +107,8 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []fit.Reaso
 			100*bend/travel)
 	}
 	if f0 := math.Sqrt(n.sigma0/n.m) / (2 * math.Pi); f0 > 0.5/pieces[0].Dt {
-		unless("sigma0")("the bristle mode is at %.3g Hz, above half the sampling rate: the record cannot show it", f0)
+		unless("sigma0")("the bristle mode is at %.3g Hz, above half the sampling rate: the record cannot show it. Sample faster, or take a dry "+
+			"law, such as --law stribeck-bo-pavelescu or coulomb", f0)
 	}
 	switch zeta := n.sigma1 / (2 * math.Sqrt(n.sigma0*n.m)); {
 	case !n.damps:

@@ -26,6 +26,7 @@ type data struct {
 	maxForce float64 // N, largest force
 	noise    float64 // rms of the position error as the record shows it
 	explains bool    // the noise is that of the quantum, or given
+	means    bool    // forces are means, and each error of the sensor is in two of them
 	notes    []string
 }
 
@@ -70,7 +71,7 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 	for _, rec := range used {
 		n := len(rec.Position)
 		d.spans = append(d.spans, span{len(d.y), len(d.y) + n, rec.Dt})
-		d.h = max(d.h, rec.Dt)
+		d.h, d.means = max(d.h, rec.Dt), rec.ForceMeans
 		d.y, d.u = append(d.y, rec.Position...), append(d.u, rec.Force...)
 	}
 	if left := len(recs) - len(used); left > 0 {

@@ -23,6 +23,8 @@ func TestRefusedRecords(t *testing.T) {
 	}
 	sine := func(a float64) func(float64) float64 { return func(t float64) float64 { return a * math.Sin(9*t) } }
 	flat := func(float64) float64 { return 0.5 }
+	still := small(0.2, true)
+	still.seconds = 2
 	broken := wave(3000, sine(0.01), sine(1))
 	broken.Force[77] = math.NaN()
 	for _, c := range []struct {
@@ -37,7 +39,7 @@ func TestRefusedRecords(t *testing.T) {
 		{"constant force", wave(3000, sine(0.01), flat), "the force never changes"},
 		{"one way", wave(3000, func(t float64) float64 { return 0.01 * t * t }, sine(1)), "turns round 0 times"},
 		{"only counts", wave(3000, func(t float64) float64 { return 1e-6 * math.Round(1.4*math.Sin(9*t)) }, sine(1)), "nothing can be told"},
-		{"presliding only", small(0.2, true).draw(1), "of the samples only"},
+		{"presliding only", still.draw(1), "of the samples only"},
 		{"zero force", wave(3000, sine(0.01), func(float64) float64 { return 0 }), "the force never changes: it is 0"},
 		{"wrong sign", turned(-1, 0), "the force has the wrong sign"},
 		{"friction that drives", turned(1, 1.3), "friction comes out negative"},
@@ -57,6 +59,7 @@ func TestRefusedRecords(t *testing.T) {
 // turned is a good record whose force is multiplied, and has more than its friction taken off.
 func turned(factor, less float64) *record.Record {
 	b := benches()[1]
+	b.seconds = 2
 	rec := b.draw(1)
 	for k := range rec.Force {
 		v := 0.0

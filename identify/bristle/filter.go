@@ -21,6 +21,11 @@ type noise struct {
 //
 //	P ← Φ·P·Φᵀ + σu²·γ·γᵀ,    γ = ∂(x, v, ζ)/∂u for a force that is wrong by the same amount from sample to sample.
 //
+// A force that is a mean is wrong by (n_k + n_k+1)/2, n_k the error of its sensor at sample k. Then n_k is a state too, with the
+// covariance c of (x, v, ζ) and n_k:
+//
+//	P ← Φ·P·Φᵀ + (Φ·c·γᵀ + γ·cᵀ·Φᵀ)/2 + (Var n_k + σu²)/4·γ·γᵀ,    c ← σu²/2·γ,    Var n_k+1 = σu².
+//
 // At a sample the position corrects the state: e = y − x, S = P_xx + R, R the variance of the position, q²/12 for an encoder
 // of count q. Rows are the prediction errors in units of their own scatter,
 //
@@ -104,6 +109,11 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 	if f.m.presliding {
 		pzz = 0
 	}
+	var n0, vn, cx, cv, cz float64 // error of the force at the sample, its variance, and c
+	fresh := qq
+	if f.d.means {
+		vn, fresh = qq, qq/4
+	}
 	product := 1.0
 	ahead := 0.0 // change of velocity in the sub-step before, a guess for the next
 	for k := p.start; ; k++ {
@@ -115,6 +125,11 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 		s.v += kv * e
 		s.z += kz * e
 		left := rr * over
+		n0 += cx * over * e
+		vn -= cx * over * cx
+		cv -= kv * cx
+		cz -= kz * cx
+		cx *= left
 		pvv -= kv * pxv
 		pvz -= kv * pxz
 		pzz -= kz * pxz
@@ -135,7 +150,7 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 		t := tangent{vv: 1, zz: 1}
 		for i := 0; good && i < n; i++ {
 			v := s.v
-			_, good = m.move(&s, us[(k-p.start)*n+i], v+ahead/2, &t)
+			_, good = m.move(&s, us[(k-p.start)*n+i]+n0/2, v+ahead/2, &t)
 			ahead = s.v - v
 		}
 		if !good {
@@ -145,15 +160,26 @@ func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool
 			return 0, false
 		}
 		// Φ·P row by row, then ·Φᵀ
+		qq := fresh + vn/4
 		ax, av, az := pxx+t.xv*pxv+t.xz*pxz, pxv+t.xv*pvv+t.xz*pvz, pxz+t.xv*pvz+t.xz*pzz
 		bv, bz := t.vv*pvv+t.vz*pvz, t.vv*pvz+t.vz*pzz
-		cv, cz := t.zv*pvv+t.zz*pvz, t.zv*pvz+t.zz*pzz
+		ev, ez := t.zv*pvv+t.zz*pvz, t.zv*pvz+t.zz*pzz
 		pxx = ax + t.xv*av + t.xz*az + qq*t.xu*t.xu
 		pxv = t.vv*av + t.vz*az + qq*t.xu*t.vu
 		pxz = t.zv*av + t.zz*az + qq*t.xu*t.zu
 		pvv = t.vv*bv + t.vz*bz + qq*t.vu*t.vu
 		pvz = t.zv*bv + t.zz*bz + qq*t.vu*t.zu
-		pzz = t.zv*cv + t.zz*cz + qq*t.zu*t.zu
+		pzz = t.zv*ev + t.zz*ez + qq*t.zu*t.zu
+		if f.d.means {
+			gx, gv, gz := (cx+t.xv*cv+t.xz*cz)/2, (t.vv*cv+t.vz*cz)/2, (t.zv*cv+t.zz*cz)/2
+			pxx += 2 * gx * t.xu
+			pxv += gx*t.vu + gv*t.xu
+			pxz += gx*t.zu + gz*t.xu
+			pvv += 2 * gv * t.vu
+			pvz += gv*t.zu + gz*t.vu
+			pzz += 2 * gz * t.zu
+			n0, vn, cx, cv, cz = 0, f.noise.force, f.noise.force/2*t.xu, f.noise.force/2*t.vu, f.noise.force/2*t.zu
+		}
 	}
 }
 

@@ -229,7 +229,9 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	case Auto:
 		holds = []Hold{Smooth, Linear, Held, heldQuiet}
 	case Held:
-		holds = []Hold{Held, heldQuiet}
+		if holds = []Hold{Held, heldQuiet}; k.d.means { // as the filter has it
+			holds = holds[:1]
+		}
 	}
 	// judged with coarse sub-steps
 	var all []settled

@@ -92,6 +92,13 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 	for i := range w {
 		w[i] = sd * r.NormFloat64()
 	}
+	unforeseen := k.f.noise.force // of the noise, by its past: of a mean of two errors a quarter of their variance
+	if k.d.means {
+		unforeseen /= 4
+		for i := range len(w) - 1 {
+			w[i] = (w[i] + w[i+1]) / 2
+		}
+	}
 	base, plain := make([]float64, len(k.r)), k.f.u
 	_, good := k.f.run(t, base)
 	// the change of the prediction errors by a force
@@ -138,7 +145,7 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 	}
 	err = math.Hypot(err, sensor*k.levelErr(t))
 	// before it was all or nothing, up to what the past does not predict
-	most := min(1, stat.MomentAbout(2, new, 0, nil)/k.f.noise.force)
+	most := min(1, stat.MomentAbout(2, new, 0, nil)/unforeseen)
 	mean, spread := 0.5*most, 0.5*most
 	weight := 1 / (1 + err*err/max(spread*spread, 1e-30))
 	return 1 - min(max(weight*sensor+(1-weight)*mean, 0), most), spread * math.Sqrt(1-weight)

@@ -22,6 +22,7 @@ type bench struct {
 	push      float64 // N, rms force on the mass that is not recorded, held from sample to sample
 	between   independent.Between
 	servo     [2]float64 // gains kp (1/s), kv (N·s/m); zero: no loop
+	means     bool       // the forces are means, with half of the error of the sensor at either end
 }
 
 // draw makes one record at 1 kHz.
@@ -58,11 +59,14 @@ func (b *bench) draw(seed uint64) *record.Record {
 	}
 	tr := axis.Simulate(run)
 	u := make([]float64, n)
+	last := b.sensor * r.NormFloat64()
 	for k := range u {
-		u[k] = tr.U[k] + b.sensor*r.NormFloat64()
+		u[k] = tr.U[k] + last
+		if last = b.sensor * r.NormFloat64(); b.means {
+			u[k] += (last - (u[k] - tr.U[k])) / 2
+		}
 	}
-	rec := &record.Record{Dt: dt, Position: seen, Force: u}
-	return rec
+	return &record.Record{Dt: dt, Position: seen, Force: u, ForceMeans: b.means}
 }
 
 // three contacts apart in stiffness, damping, levels and weight.

@@ -1,5 +1,11 @@
 package fit
 
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
 // Likeliest keeps of every kind of suspect the one that explains most of the residual, and all that are usual: where it costs a run to
 // know what a suspect does to a motion, the force along that motion says which are worth it.
 func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
@@ -20,16 +26,50 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 		if sp.Drift {
 			key.drift = sp.DriftParam
 		}
-		var columns [][]float64
-		for _, c := range sp.Columns {
-			columns = append(columns, x.columnWithoutLocal(c, rows))
-		}
-		f, _ := x.try(-1, trials(columns))
+		own := x.share(x.trials(sp, rows))
 		if best, seen := at[key]; !seen {
-			at[key], share[key], kept = len(kept), f.share, append(kept, *sp)
-		} else if f.share > share[key] {
-			share[key], kept[best] = f.share, *sp
+			at[key], share[key], kept = len(kept), own, append(kept, *sp)
+		} else if own > share[key] {
+			share[key], kept[best] = own, *sp
 		}
 	}
 	return kept
+}
+
+// certainP is the probability by chance, of the best of all, from which on a suspect is there for certain.
+const certainP = 1e-4
+
+// Certain tells that one of the suspects is there for certain.
+func Certain(s *Solution, suspects []Suspect) bool {
+	rows := s.Looked()
+	x := s.explained(rows)
+	if x.q == nil || 2*x.columns() >= len(x.e) {
+		return false
+	}
+	x.independent = x.count()
+	return slices.ContainsFunc(suspects, func(sp Suspect) bool {
+		f, ok := x.try(-1, x.trials(&sp, rows))
+		return ok && f.p*float64(len(suspects)) < certainP
+	})
+}
+
+// trials are the columns of a suspect.
+func (x *explained) trials(sp *Suspect, rows []int) (out []*trial) {
+	for _, c := range sp.Columns {
+		out = append(out, newTrial(x.columnWithoutLocal(c, rows)))
+	}
+	return out
+}
+
+// share is what columns explain of the squared residual.
+func (x *explained) share(columns []*trial) float64 {
+	x.trialRoom.reset()
+	y, square := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: &x.trialRoom}, 0.0
+	for _, c := range columns {
+		y.try(c, 1e-3)
+	}
+	for _, q := range y.q[y.inheritedCount:] {
+		square += floats.Dot(q, x.e) * floats.Dot(q, x.e)
+	}
+	return square / floats.Dot(x.e, x.e)
 }

@@ -39,6 +39,10 @@ type MultiStart struct {
 	// one leaves more, no place is much lower than that: the others are spared too. nil: not known of any place.
 	Explained func(end []Param) bool
 
+	// Lacking tells that a place leaves over what the model lacks and no other place of it makes. Where the first two descents end at one
+	// cost, at such a place, the others are spared. nil: not known of any place.
+	Lacking func(end []Param) bool
+
 	Seed    uint64
 	Workers int // descents at the same time; 0: as many as there are processors
 }
@@ -70,14 +74,15 @@ const descentBudget = 4
 // coarseTolerance is the relative decrease of the cost at which descents end; the best one goes on to that of LM.
 const coarseTolerance = 1e-4
 
-// costsAgree tells that two descents ended at one cost.
-func costsAgree(ends []*Solution) bool {
-	return len(ends) == 2 && ends[0] != nil && ends[1] != nil && asLow(ends[0].Cost, ends[1].Cost)
+// pairAgrees tells that the first two descents ended at one cost.
+func (f *several) pairAgrees() bool {
+	return len(f.ends) >= 2 && f.ends[0] != nil && f.ends[1] != nil && asLow(f.ends[0].Cost, f.ends[1].Cost)
 }
 
 // Fit returns the solution of lowest cost. Its Evaluations and Iterations are those of all starts together. Extra has besides
 // those of LM "starts" ([]Start, the drawn ones in the order of their costs, then ExtraStarts), "reached" (how many came within
-// 0.3 % of the lowest rms), "explained" (the lowest leaves nothing but noise, and no other place was as low) and "simulated_draws". Starts that
+// 0.3 % of the lowest rms), "explained" (the lowest leaves nothing but noise, and no other place was as low), "lacking" (see Lacking) and
+// "simulated_draws". Starts that
 // fail are told in Notes; an error is returned if all do, or if none leads to the target of the problem.
 //
 // Results do not depend on Workers: every group has a random stream of its own.
@@ -111,7 +116,10 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 
 	f := newSeveral(ctx, m, p, froms, workers, watch)
 	if f.explained = f.pair(); !f.explained && !f.hopeless() && !m.endsAgree(f.ends[:min(2, len(f.ends))]) {
-		f.others()
+		f.lacking = m.Lacking != nil && f.pairAgrees() && ctx.Err() == nil && m.Lacking(f.ends[f.lowest()].Params)
+		if !f.lacking {
+			f.others()
+		}
 	}
 	s, err := f.solution()
 	if err != nil {
@@ -141,6 +149,7 @@ type several struct {
 	ends      []*Solution
 	errs      []error
 	explained bool    // the lowest leaves nothing but noise
+	lacking   bool    // it leaves what the model lacks
 	target    float64 // of the problem that was given
 
 	lock                      sync.Mutex // progress comes from one at a time
@@ -234,7 +243,7 @@ func (f *several) others() {
 		f.add(f.m.MoreStarts())
 	}
 	budget := func(times int) {
-		if costsAgree(f.ends[:pair]) && f.m.LM.MaxEvaluations == 0 && f.m.LM.MaxSteps == 0 {
+		if f.pairAgrees() && f.m.LM.MaxEvaluations == 0 && f.m.LM.MaxSteps == 0 {
 			f.lm.MaxEvaluations = times * max(f.ends[0].Evaluations, f.ends[1].Evaluations)
 			f.lm.MaxSteps = times * max(f.ends[0].Steps, f.ends[1].Steps)
 		}
@@ -394,7 +403,7 @@ func (f *several) solution() (*Solution, error) {
 			reached++
 		}
 	}
-	s.Extra["starts"], s.Extra["reached"], s.Extra["explained"] = starts, reached, f.explained
+	s.Extra["starts"], s.Extra["reached"], s.Extra["explained"], s.Extra["lacking"] = starts, reached, f.explained, f.lacking
 	s.Notes = append(s.Notes, lowest.Notes...)
 	failed := 0
 	for _, err := range f.errs {

@@ -90,13 +90,6 @@ type trial struct {
 
 func newTrial(c []float64) *trial { return &trial{rest: c, size: numeric.Length(c)} }
 
-func trials(columns [][]float64) (out []*trial) {
-	for _, c := range columns {
-		out = append(out, newTrial(c))
-	}
-	return out
-}
-
 // try takes a column in behind those that stood before, as add does.
 func (s *span) try(c *trial, least float64) bool {
 	if c.removedCount < s.inheritedCount {

@@ -347,9 +347,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		if used[i] = sp.Turn != turn; used[i] {
 			continue
 		}
-		for _, c := range sp.Columns {
-			of[i] = append(of[i], newTrial(x.columnWithoutLocal(c, rows)))
-		}
+		of[i] = x.trials(&sp, rows)
 	}
 	tries := float64(len(suspects))
 	for i := range suspects {

@@ -43,6 +43,9 @@ type Record struct {
 	// ForceStep is the step of the recorded force, N or N·m, where that is known; 0: what the record shows.
 	ForceStep float64
 
+	// ForceMeans says that forces are means over the intervals behind the samples: each has half of the error of the sensor at either end.
+	ForceMeans bool
+
 	Clock    Clock    // how regular the recorded times were
 	Warnings []string // what was odd but could be used
 }
