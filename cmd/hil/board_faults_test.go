@@ -171,7 +171,7 @@ func boardCases() []boardCase {
 		{name: "position frozen but for a count of noise", found: "frozen position", make: dithering},
 		{name: "position frozen but for noise, from before RUN, 0.9 rad asked", found: "frozen position", when: "rest", asked: 0.3,
 			make: dithering},
-		{name: "position shows 5 % of the motion", found: "frozen position, wrong scale, readings disagree, i2t, speed, travel, runs on",
+		{name: "position shows 5 % of the motion", found: "frozen position, wrong scale, readings disagree, i2t, speed, travel",
 			within: 2000 * time.Millisecond, make: slipping(0.05)},
 		{name: "position shows 5 % of the motion, from before RUN, 0.9 rad asked",
 			found: "frozen position, wrong scale, readings disagree, i2t, speed, travel, runs on", long: 2 * time.Second, when: "rest", asked: 0.3,

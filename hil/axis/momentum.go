@@ -46,8 +46,9 @@ type momentum struct {
 	unsure float64 // N·m  what brushes that the file does not know take of the effort of a voltage
 
 	// the effort since the newest sample
-	sum                 float64 // of command times time …
-	pending             float64 // s    … and how long
+	pending             float64               // s    how long …
+	commands            [maxParts]sentCommand // … and what was sent …
+	parts               int                   // … in so many parts
 	emf                 backEMF
 	current             float64 // A    newest …
 	constantCurrentTime float64 // s    … that has been the same number for so long
@@ -93,6 +94,9 @@ type scale struct {
 	net, slowNet     [2]float64 // N·m    of the smallest and of the largest effort that friction and load leave
 }
 
+// sentCommand is a mean of the commands that were sent for about a sampling period.
+type sentCommand struct{ sum, time float64 } // … times s, s
+
 // excursion is a motion that the position shows too little of.
 type excursion struct {
 	time                        float64 // s
@@ -112,7 +116,7 @@ const (
 	lateLoad      = 0.1   // s  of the means of the load
 	oddTime       = 0.1   // s  a load that jumped is not believed for so long
 	longSpan      = 3     // sampling periods: in a longer time samples are missing
-	maxParts      = 10    // of such a time
+	maxParts      = 50    // of such a time
 )
 
 func newMomentum(f *frozen) *momentum {
@@ -133,7 +137,8 @@ func newMomentum(f *frozen) *momentum {
 
 // forget begins anew, but for the load.
 func (m *momentum) forget() {
-	m.hasPosition, m.sum, m.pending, m.averagingTime, m.evenTime, m.d, m.must = false, 0, 0, 0, 0, 0, 0
+	m.hasPosition, m.averagingTime, m.evenTime, m.d, m.must = false, 0, 0, 0, 0
+	m.drop()
 	for i := range m.scales {
 		m.scales[i] = scale{tau: m.scales[i].tau}
 	}
@@ -153,8 +158,7 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 		return
 	}
 	dt := f.s.Tick * (1 + float64(k.Skip))
-	m.sum += dt * command
-	m.pending += dt
+	m.send(command, dt)
 	if m.constantCurrentTime += dt; current != m.current {
 		m.current, m.constantCurrentTime = current, 0
 	}
@@ -165,8 +169,7 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 		return Finding{}, m.hint
 	}
 	m.hint = Finding{}
-	dt, command = m.pending, m.sum/m.pending
-	m.sum, m.pending = 0, 0
+	dt = m.pending
 	if m.stayTime += dt; !m.hasPosition || math.Abs(p.Value-m.stay) > f.counts {
 		m.stay, m.stayTime = p.Value, 0
 	}
@@ -174,23 +177,52 @@ func (m *momentum) step(k Tick, taken, doubtful bool, p *estimator.Sample, comma
 	if span == 0 {
 		return
 	}
-	parts, change := 1, 0.0
+	slope := 0.0 // rad/s²
 	longest := longSpan * f.s.SamplePeriod * (1 + 1e-9)
-	if max(dt, span) > longest { // samples are missing: a straight line from the speed before
-		parts = min(maxParts, int(math.Ceil(span/f.s.SamplePeriod)))
-		change, m.evenTime = 2*(speed-(2*m.shownSpeed-m.mean))/float64(parts), 0
+	between := max(dt, span) > longest
+	if between { // samples are missing: a straight line from the speed before, and what was sent meanwhile
+		slope, m.evenTime = 2*(speed-(2*m.shownSpeed-m.mean))/span, 0
+	} else {
+		for _, c := range m.commands[1:m.parts] {
+			m.commands[0].sum, m.commands[0].time = m.commands[0].sum+c.sum, m.commands[0].time+c.time
+		}
+		m.parts = 1
 	}
-	for i := range parts {
-		m.omega = speed + change*(float64(i)+0.5-float64(parts)/2)
-		n := float64(parts)
-		x := momentumSample{command, load, carried, dt / n, span / n, max(0, dt-longest) / n, doubtful}
-		if bad, hint = m.sample(&x, parts > 1); bad.Fault != Fine {
+	m.slipping.interpolated = between && max(dt, span) > m.slipping.tau
+	from := -span / 2
+	for _, c := range m.commands[:m.parts] {
+		part := span * c.time / dt
+		m.omega = speed + slope*(from+part/2)
+		from += part
+		x := momentumSample{c.sum / c.time, load, carried, c.time, part, max(0, dt-longest) * c.time / dt, doubtful}
+		if bad, hint = m.sample(&x, between); bad.Fault != Fine {
 			break
 		}
 	}
+	m.drop()
 	m.hint = hint
 	return bad, hint
 }
+
+// send takes a command that is sent for dt (s).
+func (m *momentum) send(command, dt float64) {
+	every := m.f.s.SamplePeriod
+	long := max(every, longGap(every)/maxParts)
+	for m.pending += dt; dt > 1e-9*long; {
+		if m.parts == 0 || m.parts < maxParts && m.commands[m.parts-1].time > long*(1-1e-9) {
+			m.commands[m.parts] = sentCommand{}
+			m.parts++
+		}
+		at, part := &m.commands[m.parts-1], dt
+		if m.parts < maxParts {
+			part = min(dt, long-at.time)
+		}
+		at.sum, at.time = at.sum+part*command, at.time+part
+		dt -= part
+	}
+}
+
+func (m *momentum) drop() { m.parts, m.pending = 0, 0 }
 
 // momentumSample is what belongs to a position, or to a part of the time before it.
 type momentumSample struct {
@@ -212,7 +244,6 @@ func (m *momentum) sample(x *momentumSample, between bool) (bad, hint Finding) {
 		m.weigh(net, dt, span)
 	}
 	share := min(motionShare, f.axisModel.j/min(m.heaviest, m.possible()))
-	m.slipping.unseen = x.unseen
 	slips, slipsHint := m.slipping.step(m.omega, x.command, x.mechanism, span, m.age, share)
 	if m.averagingTime < 3*m.tau {
 		return

@@ -21,34 +21,46 @@ import (
 // that moves by itself is told by neither.
 //
 // Friction is constant only while the axis moves to one side. So a window begins where the position begins to move, and again where the
-// contact has given way, and ends where the position turns; in a long motion one ends every windowEvery and begins anew. A window in which
-// the contact gave way must show more than a friction that turns its sign explains. In one where the effort hardly changes nothing is told:
-// the load may be any.
+// contact has given way, and ends where the position turns; in a long motion one ends every windowEvery and begins anew. There are many:
+// the jump of the speed where a fault begins spoils those that hold it. A window in which the contact gave way must show more than a
+// friction that turns its sign explains. In one where the effort hardly changes nothing is told: the load may be any.
+//
+// Where samples are missing for longer than the means are, the way alone is known. The speed in between is left out, until it is out of the
+// means; the effort before and behind it tells as it does without a gap.
 type slipping struct {
-	f            *frozen
-	scale                      // of the motion shown, and of the effort at standstill: net[0]
-	brake        float64       // N·m·s/rad  K²/R of a voltage
-	effort       float64       // N·m  of the sample before: it shows in this one
-	ran          float64       // rad  gone to that side
-	side         float64       // to which the position moves; 0: it stands
-	windows      [3]slipWindow // so many side by side
-	oldestWindow int           // of them
-	windowAge    float64       // s  one began
-	unseen       float64       // s  of the time to the newest speed that counts for no verdict: see momentumSample
+	f             *frozen
+	scale                       // of the motion shown, and of the effort at standstill: net[0]
+	brake         float64       // N·m·s/rad  K²/R of a voltage
+	effort        float64       // N·m  of the sample before: it shows in this one
+	ran, clock    float64       // rad, s  gone to that side, and how long
+	side          float64       // to which the position moves; 0: it stands
+	windows       [9]slipWindow // so many side by side at most …
+	windowCount   int           // … these in fact …
+	windowSpacing float64       // s  … one begins after the other
+	oldestWindow  int           // of them
+	stride        int           // each of them takes one sample of so many while nothing slips …
+	turn          int           // … in turn
+	windowAge     float64       // s  one began
+	interpolated  bool          // the newest speed is one between samples, for longer than the means are …
+	settling      float64       // s  … and for so long it is still in them
 }
 
 // slipWindow is a part of a motion to one side.
 type slipWindow struct {
 	early            bool          // it began before the contact gave way
 	startSpeed       float64       // rad/s  speed at its beginning
-	travel, duration float64       // rad, s  gone, and how long
+	ran, clock       float64       // rad, s  of slipping, at the newest sample that it took
+	travel, duration float64       // rad, s  gone, and how long …
+	sampledTime      float64       // s       … without what is left out
 	mean             [4]float64    // of x (rad), J·x″, v and the effort (N·m)
 	cov              [4][4]float64 // of the same, the upper half
 	time             float64       // s  the position slips
+	hint             Finding       // when it was judged last
 }
 
 const (
-	windowEvery   = 0.1  // s
+	windowEvery   = 0.05 // s
+	windowStep    = 4e-3 // s  each takes a sample so often: the means are of 10 ms at least
 	maxSlipRatio  = 100  // times the motion that is shown: beyond that the position stands, which frozen tells
 	slippingFits  = 0.1  // of the variance that a sound axis leaves
 	slippingFloor = 0.05 // of hold (rms), that a sound axis leaves at least: friction is no constant …
@@ -59,13 +71,19 @@ const (
 
 func newSlipping(f *frozen) slipping {
 	s := slipping{f: f, scale: scale{tau: max(10e-3, 3*f.s.SamplePeriod)}}
+	s.windowSpacing = max(windowEvery, 2*minSamples*f.s.SamplePeriod)
+	s.windowCount = max(3, int(math.Ceil(windowEvery*float64(len(s.windows))/s.windowSpacing)))
+	s.stride = max(1, min(len(s.windows), int(math.Round(windowStep/f.s.SamplePeriod))))
 	if m := &f.s.Motor; f.s.Drive == plant.VoltageDrive {
 		s.brake = m.K * m.K / m.R
 	}
 	return s
 }
 
-func (s *slipping) forget() { *s = slipping{f: s.f, scale: scale{tau: s.tau}, brake: s.brake} }
+func (s *slipping) forget() {
+	*s = slipping{f: s.f, scale: scale{tau: s.tau}, brake: s.brake, windowCount: s.windowCount, windowSpacing: s.windowSpacing,
+		stride: s.stride}
+}
 
 // step takes the speed (rad/s) that a sample shows, span (s) after the one before, its age (s), the command since then, what the mechanism
 // takes of its effort (N·m), and the share of the motion that must be shown. It is the verdict so far, and what it will be if the axis
@@ -80,7 +98,7 @@ func (s *slipping) step(omega, command, carried, span, age, share float64) (bad,
 		side = math.Copysign(1, s.slowOmega)
 	}
 	if s.windowAge += span; side == 0 || side != s.side {
-		s.side, s.windows, s.windowAge, s.ran = side, [len(s.windows)]slipWindow{}, 0, 0
+		s.side, s.windows, s.windowAge, s.ran, s.clock = side, [len(s.windows)]slipWindow{}, 0, 0, 0
 		for i := range s.windows {
 			s.windows[i].early = f.axisModel.gives > 0
 		}
@@ -88,36 +106,69 @@ func (s *slipping) step(omega, command, carried, span, age, share float64) (bad,
 	}
 	before := math.Abs(s.ran)
 	s.ran += span * s.slowOmega
+	s.clock += span
 	late := math.Abs(s.ran) >= f.axisModel.gives
-	if s.windowAge >= max(windowEvery, 2*minSamples*f.s.SamplePeriod) || late && before < f.axisModel.gives {
-		s.windows[s.oldestWindow], s.windowAge = slipWindow{early: !late}, 0
-		s.oldestWindow = (s.oldestWindow + 1) % len(s.windows)
+	if s.windowAge >= s.windowSpacing*(1-1e-9) || late && before < f.axisModel.gives {
+		s.windows[s.oldestWindow], s.windowAge = slipWindow{early: !late, ran: s.ran - span*s.slowOmega, clock: s.clock - span}, 0
+		s.oldestWindow = (s.oldestWindow + 1) % s.windowCount
 	}
 	viscous := s.brake * s.slowOmega
 	if f.s.hasLaw() {
 		viscous += f.s.Law.Viscous(s.slowOmega)
 	}
-	for i := range s.windows {
+	if s.settling = max(0, s.settling-span); s.interpolated {
+		s.settling = s.tau
+	}
+	shown := [4]float64{0, f.axisModel.j * s.acceleration(), viscous, effort}
+	for i := range s.windows[:s.windowCount] {
 		w := &s.windows[i]
-		if w.add(s.slowOmega, [4]float64{0, f.axisModel.j * s.acceleration(), viscous, effort}, span); w.duration < 3*s.tau {
-			continue
+		if s.settling == 0 && (w.time > 0 || i%s.stride == s.turn) {
+			if span = w.addNewest(s, shown); w.sampledTime >= 3*s.tau {
+				var found Finding
+				if found, w.hint = w.judge(f, span, age, soundInertia/share); found.Fault != Fine && bad.Fault == Fine {
+					bad, hint = found, found
+				}
+			}
 		}
-		if b, h := w.judge(f, span-s.unseen, age, soundInertia/share); h.Fault != Fine && bad.Fault == Fine {
-			bad, hint = b, h
+		if hint.Fault == Fine {
+			hint = w.hint
 		}
 	}
+	s.turn = (s.turn + 1) % s.stride
 	return bad, hint
 }
 
-// add takes span (s) of a speed (rad/s), and what goes into the means.
-func (w *slipWindow) add(speed float64, now [4]float64, span float64) {
+// addNewest takes the newest sample, what goes into the means, for a time (s): that since the one before, or that of a raster where
+// samples are missing.
+func (w *slipWindow) addNewest(s *slipping, shown [4]float64) (span float64) {
+	if span = s.clock - w.clock; !(span > 0) {
+		return 0
+	}
+	speed, every := (s.ran-w.ran)/span, float64(s.stride)*s.f.s.SamplePeriod
+	if span > 1.5*every { // samples were missing
+		w.pass(speed, span-every)
+		span = every
+	}
+	w.add(speed, shown, span)
+	w.ran, w.clock = s.ran, s.clock
+	return span
+}
+
+// pass takes span (s) of a speed (rad/s).
+func (w *slipWindow) pass(speed, span float64) {
 	if w.duration == 0 {
 		w.startSpeed = speed
 	}
 	w.duration += span
 	w.travel += span * speed
+}
+
+// add takes what goes into the means as well.
+func (w *slipWindow) add(speed float64, now [4]float64, span float64) {
+	w.pass(speed, span)
 	now[0] = w.travel
-	share := span / w.duration
+	w.sampledTime += span
+	share := span / w.sampledTime
 	for i := range now {
 		now[i] -= w.mean[i]
 		w.mean[i] += share * now[i]
