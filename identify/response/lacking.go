@@ -2,7 +2,10 @@ package response
 
 import (
 	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/filter"
@@ -13,6 +16,123 @@ const checkColumn = "Check this column."
 
 // course is the time of sample k of n, from −1 to 1: a zero that drifts.
 func course(k, n int) float64 { return 2*float64(k)/float64(max(1, n-1)) - 1 }
+
+// Of a force that is pushed on a joint to see what it does.
+const (
+	pushedNoise = 0.1 // times the noise of the outputs, by which these change: they go with it then
+	pushTries   = 6
+)
+
+// forces are suspects of forces that the machine does not have at its joints: friction that is not straight in the velocity, what depends on
+// the position and what happens behind a reversal, along the simulated motion. Of a kind in several sizes there is the first, but of dips
+// in the friction and stops, which look different in each.
+func (p *problem) forces(theta, base []float64) (list []fit.Suspect) {
+	m, err := p.spec.Build(theta[:len(p.spec.Params)])
+	if err != nil {
+		return nil
+	}
+	for i, joint := range m.Joints {
+		q, spec := *p, *p.spec
+		spec.Outputs = []Output{{Name: joint.Name + ".q"}, {Name: joint.Name + ".v"}}
+		q.spec, q.scale = &spec, []float64{1, 1}
+		q.layout()
+		at, motion := make([]float64, q.rows), fit.Motion{Rotary: joint.Rotary, Dt: p.recs[0].Dt, RowTime: p.recs[0].Dt}
+		if h := (&hand{p: &q}); !h.simulate(theta, 0, len(q.recs), at, false) {
+			continue
+		}
+		for r := range q.recs {
+			if r > 0 {
+				motion.Pieces = append(motion.Pieces, len(motion.X))
+			}
+			n := q.recs[r].Len()
+			motion.X = append(motion.X, at[q.firstRow[r][0]:][:n]...)
+			motion.V = append(motion.V, at[q.firstRow[r][1]:][:n]...)
+		}
+		var own []fit.Suspect
+		seen := map[string]bool{}
+		for _, sp := range motion.Suspects() {
+			if !seen[sp.Kind] || sp.Kind == "Stribeck" || sp.Kind == "stop" {
+				own = append(own, sp)
+			}
+			seen[sp.Kind] = true
+		}
+		size, keep := 1e-3, make([]bool, len(own))
+		if first := p.pushed(theta, base, i, own[:min(1, len(own))], &size); first == nil {
+			continue // it does not move
+		}
+		fit.Parallel(len(own), func(k int) {
+			by := size
+			moved := p.pushed(theta, base, i, own[k:k+1], &by)
+			if keep[k] = moved != nil; !keep[k] {
+				return
+			}
+			for c := range moved {
+				own[k].Columns[c] = func(row int) float64 { return moved[c][row] }
+			}
+		})
+		for k, sp := range own {
+			if !keep[k] {
+				continue
+			}
+			if sp.Joint = joint.Name; len(m.Joints) > 1 {
+				sp.What += ", at joint " + joint.Name
+			}
+			sp.JumpsAtTurns = false
+			list = append(list, sp)
+		}
+	}
+	return list
+}
+
+// pushed is what the columns of a suspect do to the outputs, by one unit of each, as forces on joint i; nil: it moves nothing. size (N·m, N)
+// is that of a force that can be seen, and is improved.
+func (p *problem) pushed(theta, base []float64, i int, suspects []fit.Suspect, size *float64) (columns [][]float64) {
+	for _, sp := range suspects {
+		for _, c := range sp.Columns {
+			var push [][]float64
+			k, sum := 0, 0.0
+			for r := range p.recs {
+				var f []float64
+				for range p.recs[r].Len() {
+					f = append(f, c(k))
+					sum += f[len(f)-1] * f[len(f)-1]
+					k++
+				}
+				push = append(push, f)
+			}
+			rms := math.Sqrt(sum / float64(k))
+			if !(rms > 0) {
+				return nil
+			}
+			column, done := make([]float64, p.rows), false
+			for range pushTries {
+				by := make([][]float64, len(push))
+				for r, f := range push {
+					for _, x := range f {
+						by[r] = append(by[r], *size/rms*x)
+					}
+				}
+				h := &hand{p: p, pushed: i, push: by}
+				if !h.simulate(theta, 0, len(p.recs), column, false) {
+					*size /= 100
+					continue
+				}
+				floats.Sub(column, base)
+				change := numeric.RMS(column)
+				if done = change > pushedNoise/10 && change < pushedNoise*10; done {
+					floats.Scale(rms / *size, column)
+					break
+				}
+				*size *= math.Min(math.Max(pushedNoise/math.Max(change, math.SmallestNonzeroFloat64), 1e-4), 1e4)
+			}
+			if !done {
+				return nil
+			}
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
 
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
 // gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. Each is what a little of it does to the simulated
@@ -40,6 +160,7 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 		}
 		return c
 	}
+	list = append(list, p.forces(theta, base)...)
 	others := make([][]float64, len(p.spec.Others))
 	fit.Parallel(len(others), func(i int) {
 		o, q, spec := &p.spec.Others[i], *p, *p.spec
