@@ -104,10 +104,6 @@ var oddRunDowns = []freeKind{
 		c := b.axis.Friction.Sigma2
 		b.lacks(func(_, _, v float64) float64 { return c * v / (1 + v*v/225) })
 	}},
-	{"run-down, tilted", false, "coulomb", runDown, func(b *freeBench) {
-		c := 0.1 * b.axis.Friction.Fc
-		b.lacks(func(_, _, _ float64) float64 { return c })
-	}},
 	{"run-down, noise goes with its neighbours", false, "coulomb", runDown, func(b *freeBench) {
 		at := 0.0
 		b.each(func(_, x float64) float64 { at = 0.99*at + 1e-3*b.rng.NormFloat64(); return x + at })
