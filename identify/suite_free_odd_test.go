@@ -245,10 +245,10 @@ var oddSwings = []freeKind{
 // drawn is a mass that a spring draws to and fro; the spring is known.
 func drawn(name string, clean bool, law string, f func(b *freeBench)) freeKind {
 	return freeKind{"drawn, " + name, clean, law, runDown, func(b *freeBench) {
-		b.kd, b.noise, b.run.V0, b.run.Dt, b.run.N = 100, 1e-3, 0, 2e-3, 5000
+		b.kd, b.noise, b.run.V0, b.run.Dt, b.run.N = 300, 1e-3, 0, 2e-3, 5000
 		b.axis.M = 0.7 + 0.6*b.rng.Float64()
-		b.axis.Friction.Fc, b.axis.Friction.Sigma2 = b.axis.Friction.Fc/2, 3*b.axis.Friction.Sigma2
-		s := independent.Sines(uint64(1e6*b.rng.Float64()), []float64{2, 1, 0.5}, []float64{0.3, 0.71, 1.7})
+		b.axis.Friction.Fc, b.axis.Friction.Sigma2 = 6*b.axis.Friction.Fc, 25*b.axis.Friction.Sigma2
+		s := independent.Sines(uint64(1e6*b.rng.Float64()), []float64{2, 1, 0.4}, []float64{0.21, 0.53, 1.1})
 		at := s(0)
 		b.reference = func(t float64) float64 { return (s(t) - at) * smoothstep(t/0.5) }
 		f(b)
@@ -259,9 +259,9 @@ var drawnKinds = []freeKind{
 	drawn("tones", true, "coulomb", func(b *freeBench) {}),
 	drawn("noisy", true, "coulomb", func(b *freeBench) { b.noise = 0.01 }),
 	drawn("viscous alone", true, "", func(b *freeBench) { b.axis.Friction.Fc = 0 }),
-	drawn("fast", true, "coulomb", func(b *freeBench) { b.kd = 300 }),
+	drawn("fast", true, "coulomb", func(b *freeBench) { b.kd = 600 }),
 	drawn("drag", false, "coulomb", func(b *freeBench) {
-		c := 0.15 * b.axis.Friction.Sigma2
+		c := 0.2 * b.axis.Friction.Sigma2
 		b.lacks(func(_, _, v float64) float64 { return c * v * math.Abs(v) })
 	}),
 	drawn("little drag", false, "coulomb", func(b *freeBench) {

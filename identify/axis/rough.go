@@ -16,7 +16,7 @@ type rough struct {
 	kd             float64 // N/m spring of the drive
 	m              float64 // kg
 	fc, fv         float64 // N, N·s/m
-	maxSpringForce float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one
+	maxSpringForce float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one, or it moves then
 	kt             float64 // N/m slope of that force over the position below half of it, before the first slip; 0: not seen
 
 	loads map[string]float64 // N or N/m, by term
@@ -98,13 +98,22 @@ func (m *Model) roughSpring() float64 {
 	return 1
 }
 
-// roughContact reads break-away and presliding off the force of the drawing spring.
+// slowShare is the share of the top speed below which an axis that is drawn counts as standing.
+const slowShare = 0.2
+
+// roughContact reads break-away and presliding off the force of the drawing spring, if that is largest while the axis stands.
 func (m *Model) roughContact(r *rough) {
-	var fx, xx float64
+	var fx, xx, speed float64
 	for _, p := range m.pieces {
 		for k, x := range p.despikedPosition {
-			r.maxSpringForce = max(r.maxSpringForce, math.Abs(r.kd*(p.springEnd[k]-x)))
+			if f := math.Abs(r.kd * (p.springEnd[k] - x)); f > r.maxSpringForce {
+				r.maxSpringForce, speed = f, math.Abs(p.v[k])
+			}
 		}
+	}
+	if speed > slowShare*r.v {
+		r.maxSpringForce = 0
+		return
 	}
 	for _, p := range m.pieces {
 		x0, f0 := p.despikedPosition[0], r.kd*(p.springEnd[0]-p.despikedPosition[0])
