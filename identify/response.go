@@ -49,6 +49,9 @@ func (r *Result) wrongGains(sol *fit.Solution, b *response.Result) {
 			p := &r.Parameters[sol.Searched()[k]]
 			p.rounded += gain * math.Abs(by)
 			p.givenErr = math.Hypot(p.givenErr, b.Uncertain().Gain/100*by)
+			if b.Uncertain().Gain == 0 {
+				p.gainMove = math.Max(p.gainMove, math.Abs(by)/100)
+			}
 		}
 	}
 }

@@ -95,6 +95,7 @@ type Parameter struct {
 	assumption bool       // nobody gave it
 	givenErr   float64    // standard uncertainty that errors of known values make
 	assumedErr float64    // that of assumed values
+	gainMove   float64    // by which 1 % of a gain moves the value that is taken for exact; 0: it is not, or moves nothing
 	prior      float64    // and that of priors
 	pulled     float64    // by which priors moved the value from that of the record
 	weight     float64    // of its own prior beside the record, 0 to 1

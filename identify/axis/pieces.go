@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/record"
@@ -161,7 +163,7 @@ func (p *piece) differentiate() {
 	}
 	p.x0, p.v0 = p.despikedPosition[0], p.v[0]
 	far := float64(min(half, (p.n-1)/2)) // the line through 2·far + 1 samples
-	p.v0Doubt = 12*p.noise/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
+	p.v0Doubt = 12*p.noise/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + floats.Norm(p.a[:2*int(far)+1], math.Inf(1))*far*p.dt
 	if len(v) == p.n {
 		// the line through the first measured velocities is better than one of them
 		k := min(half, 5)
