@@ -56,3 +56,26 @@ func TestZZ(t *testing.T) {
 		}
 	}
 }
+
+func TestZZAxis(t *testing.T) {
+	by := map[string]string{"l1.izz_R": "J", "l1.Fv": "Fv", "l1.Fc": "Fc", "l1.offset": "offset", "l1.lag": "lag"}
+	for i, k := range armKinds {
+		if i%2 == 1 {
+			continue
+		}
+		for seed := range uint64(2) {
+			b := newArmBench(seed+290, 1)
+			b.top, b.n = 3, 4000
+			own, other, err, err2 := bothWays(t, b, k.make(b))
+			what := fmt.Sprintf("%s, seed %d", k.name, seed)
+			if err != nil || err2 != nil {
+				if err == nil || err2 == nil || err.Error() != err2.Error() {
+					t.Errorf("%s: machine %v, axis %v", what, err, err2)
+				}
+				continue
+			}
+			sameAs(t, what, own, other, by, nil)
+			t.Log(what, own.Verdict)
+		}
+	}
+}
