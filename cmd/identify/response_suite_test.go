@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +23,9 @@ type responseKind struct {
 	on    machineOfSuite
 	make  func(b *responseBench)
 }
+
+// wrongGain tells that a column has another gain: no record of responses tells that, and the headline says that it is taken for exact.
+func (k *responseKind) wrongGain() bool { return strings.Contains(k.name, "gain of the ") }
 
 // machineOfSuite is what stands in the file of the machine.
 type machineOfSuite uint8
@@ -306,7 +308,6 @@ func motorKinds(on machineOfSuite, name string) (list []responseKind) {
 		}))
 		add("another inductance", false, func(b *responseBench) { b.L *= 1.4 })
 		add("inductance saturates", false, func(b *responseBench) { b.inductance = func(i float64) float64 { return 1 / (1 + i*i/9) } })
-		add("time of another clock", false, func(b *responseBench) { b.dt *= 1; b.edit = func(c [][]float64) { b.dt *= 1.02 } })
 		add("angle quantised", false, editing(func(_ *responseBench, c [][]float64) { rounded(c[2], 0.05) }))
 		add("current quantised", false, editing(func(_ *responseBench, c [][]float64) { rounded(c[1], 0.5) }))
 		add("voltage quantised", false, editing(func(_ *responseBench, c [][]float64) { rounded(c[0], 1) }))
@@ -479,65 +480,59 @@ var pendulumKinds = []responseKind{
 	})},
 }
 
-// No value of any kind of response is wrong with confidence, and clean ones are identified. Without the tag soak one seed of few kinds.
+// gateKinds are those of which one record is tried without the tag soak.
+var gateKinds = []string{"motor, levels", "motor, little drag", "motor, imbalance", "mass, levels", "pendulum, dry friction"}
+
+// No value of any kind of response is wrong with confidence, clean ones are identified, and their intervals hold what was put in.
 func TestResponseSuite(t *testing.T) {
-	first, seeds := uint64(1), uint64(1)
-	if s := os.Getenv("RESPONSE_SEEDS"); s != "" {
-		fmt.Sscanf(s, "%d-%d", &first, &seeds)
+	seeds, alarms, clean, held, intervals := uint64(1), 0, 0, 0, 0
+	if soak {
+		seeds = 5
 	}
-	only := regexp.MustCompile(os.Getenv("RESPONSE_KINDS"))
-	wrong, trials, alarms, clean, held, intervals := 0, 0, 0, 0, 0, 0
 	for _, k := range responseKinds {
-		if !only.MatchString(k.name) {
+		if !soak && !slices.Contains(gateKinds, k.name) {
 			continue
 		}
-		ident, bad, why := 0, []string{}, map[string]int{}
-		for seed := first; seed < first+seeds; seed++ {
-			b := newResponseBench(k.on, seed)
-			k.make(b)
-			file, truth := b.write(t)
-			r, _ := responseOf(t, file, Options{})
-			trials++
-			if r.Verdict == identify.Identified {
-				ident++
-			} else if len(r.Reasons) > 0 {
-				text := r.Reasons[0].Text
-				why[text[:min(len(text), 100)]]++
-			}
-			if k.clean {
-				clean++
-				if r.Verdict != identify.Identified {
-					alarms++
+		t.Run(k.name, func(t *testing.T) {
+			ident, why := 0, map[string]int{}
+			for seed := range seeds {
+				b := newResponseBench(k.on, seed+1)
+				k.make(b)
+				file, truth := b.write(t)
+				r, _ := responseOf(t, file, Options{})
+				if r.Verdict == identify.Identified {
+					ident++
+				} else if len(r.Reasons) > 0 {
+					text := r.Reasons[0].Text
+					why[text[:min(len(text), 100)]]++
 				}
-			}
-			for i := range r.Parameters {
-				p := &r.Parameters[i]
-				want := truth[p.Name]
-				if p.CI == nil {
-					continue
-				}
-				half := (p.CI[1] - p.CI[0]) / 2
-				off := math.Abs(want - (p.CI[0]+p.CI[1])/2)
-				if k.clean {
-					intervals++
-					if off <= half {
-						held++
+				for i := range r.Parameters {
+					p := &r.Parameters[i]
+					if p.CI == nil {
+						continue
+					}
+					want, half := truth[p.Name], (p.CI[1]-p.CI[0])/2
+					miss := math.Abs(want - (p.CI[0]+p.CI[1])/2)
+					if k.clean {
+						intervals++
+						if miss <= half {
+							held++
+						}
+					}
+					if r.Verdict == identify.Identified && p.Worth == string(identify.Identified) && miss > 2*half && !k.wrongGain() &&
+						math.Abs(p.Value-want) > 0.03*want {
+						t.Errorf("seed %d: %s is %+.1f %% off, known to ±%.1f %%", seed+1, p.Name, 100*(p.Value/want-1), 100*half/want)
 					}
 				}
-				if p.Worth == string(identify.Identified) && off > 2*half && math.Abs(p.Value-want) > 0.03*want {
-					bad = append(bad, fmt.Sprintf("%s %+.1f %% ± %.1f %% (%s)", p.Name, 100*(p.Value/want-1), 100*half/want, r.Verdict))
-				}
 			}
-		}
-		if len(bad) > 0 {
-			wrong++
-		}
-		mark := "      "
-		if k.clean {
-			mark = "clean "
-		}
-		t.Logf("%s%-40s %d/%d wrong %v %v", mark, k.name, ident, seeds, bad, why)
+			if k.clean {
+				clean, alarms = clean+int(seeds), alarms+int(seeds)-ident
+			}
+			t.Logf("identified %d of %d %v", ident, seeds, why)
+		})
 	}
-	t.Logf("kinds with confident wrong values: %d; trials %d; alarms %d of %d; intervals that hold on clean ones: %d of %d", wrong, trials, alarms,
-		clean, held, intervals)
+	t.Logf("%d of %d clean records are not identified; %d of their %d intervals hold what was put in", alarms, clean, held, intervals)
+	if float64(alarms) > 0.05*float64(clean) || float64(held) < 0.9*float64(intervals) {
+		t.Error("want at most 5 % not identified, and 95 % of the intervals")
+	}
 }
