@@ -224,7 +224,7 @@ func (j *job) givenNumbers(s *fit.Solution) (list []fit.GivenNumber) {
 		motion = "position"
 	}
 	list = append(list, fit.GivenNumber{Name: "gain of the " + motion})
-	for _, name := range j.plan.Exact {
+	for _, name := range j.plan.ExactNumbers {
 		list = append(list, fit.GivenNumber{Name: name})
 	}
 	if j.plan.Model.Drive == axis.Servo {

@@ -59,7 +59,7 @@ func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
 	p.Steps.Coefficient = cfg.Coefficient()
 	p.Bristle.Workers = workers
 	if cfg.Data.Winding != nil {
-		p.Exact = append(p.Exact, "R, L and K of the winding")
+		p.ExactNumbers = append(p.ExactNumbers, "R, L and K of the winding")
 	}
 	for _, g := range cfg.Parameters {
 		p.GivenParams = append(p.GivenParams, g.Given)

@@ -182,12 +182,14 @@ func (b *responseBench) write(t *testing.T) (file string, truth map[string]float
 			"  - {path: machine.bodies.rotor.joint.armature, name: J, range: [1e-5 kg·m², 1e-3 kg·m²]}\n" +
 			"  - {path: machine.bodies.rotor.joint.damping, name: b, range: [1e-5 N·m·s/rad, 5e-3 N·m·s/rad]}\n"
 		if b.on == dryMotor {
-			joint = "{kind: revolute, armature: 2e-4 kg·m², damping: 1e-4 N·m·s/rad, friction: {law: coulomb, Fc: 0.01 N·m}, friction_speed: 0.3 rad/s}"
+			joint = "{kind: revolute, armature: 2e-4 kg·m², damping: 1e-4 N·m·s/rad, friction: {law: coulomb, Fc: 0.01 N·m}, " +
+				"friction_speed: 0.3 rad/s}"
 			parameters += "  - {path: machine.bodies.rotor.joint.friction.Fc, name: Fc, range: [1e-3 N·m, 0.2 N·m]}\n"
 		}
 	case effortDriven:
 		names = "t,u,q\n"
-		joint = "{kind: revolute, armature: 0.05 kg·m², damping: 0.01 N·m·s/rad, effort: 0 N·m, friction: {law: coulomb, Fc: 0.1 N·m}, friction_speed: 0.01 rad/s}"
+		joint = "{kind: revolute, armature: 0.05 kg·m², damping: 0.01 N·m·s/rad, effort: 0 N·m, " +
+			"friction: {law: coulomb, Fc: 0.1 N·m}, friction_speed: 0.01 rad/s}"
 		input = "machine.bodies.rotor.joint.effort, column: {name: u, unit: N·m}"
 		parameters = "  - {path: machine.bodies.rotor.joint.armature, name: J, range: [1e-3 kg·m², 1 kg·m²]}\n" +
 			"  - {path: machine.bodies.rotor.joint.damping, name: b, range: [1e-3 N·m·s/rad, 1 N·m·s/rad]}\n" +
@@ -222,8 +224,8 @@ func (b *responseBench) write(t *testing.T) (file string, truth map[string]float
 		between = "between: " + b.between + "\n"
 	}
 	for name, text := range map[string]string{"record.csv": text.String(),
-		"machine.yaml": "version: 1\nname: rotor\nmachine:\n" + gravity + "  bodies:\n    rotor:\n      parent: ground\n      joint: " + joint + "\n" +
-			mass + motors + "duration: 500 ms\n",
+		"machine.yaml": "version: 1\nname: rotor\nmachine:\n" + gravity + "  bodies:\n    rotor:\n      parent: ground\n" +
+			"      joint: " + joint + "\n" + mass + motors + "duration: 500 ms\n",
 		"fit.yaml": "version: 1\nmachine: machine.yaml\ndata: {file: record.csv, time: {name: t, unit: s}}\n" + between +
 			"inputs: [{path: " + input + "}]\noutputs:\n" + outputs + "  - {name: rotor.q, column: {name: q, unit: rad}}\nstarts: 0\nparameters:\n" +
 			parameters} {

@@ -11,7 +11,7 @@ import (
 // Parts of a record whose residuals are compared.
 const (
 	unevenParts = 8
-	leastRows   = 30 // rows
+	minPartRows = 30 // rows
 )
 
 // Uneven is the probability that the mean squares of the residual in equal parts of a record differ as much as they do by chance, if it is
@@ -26,7 +26,7 @@ const (
 func Uneven(s *Solution) float64 {
 	n := len(s.Residual)
 	each := n / unevenParts
-	if each < leastRows {
+	if each < minPartRows {
 		return 1
 	}
 	var sums [unevenParts]float64
@@ -60,7 +60,7 @@ func Uneven(s *Solution) float64 {
 // on its neighbours is nowhere as small as from sample to sample.
 func QuietestPart(s *Solution) float64 {
 	each, least := len(s.Residual)/unevenParts, math.Inf(1)
-	for i := 0; each >= leastRows && i < unevenParts; i++ {
+	for i := 0; each >= minPartRows && i < unevenParts; i++ {
 		least = math.Min(least, numeric.RMS(s.Residual[i*each:(i+1)*each]))
 	}
 	return least

@@ -88,7 +88,7 @@ type hand struct {
 	theta        []float64
 	a, b         []float64
 	invalid      bool
-	pushed       int         // joint on which there is …
+	pushedJoint  int         // on which there is …
 	push         [][]float64 // … a torque (N·m, N) that the machine does not have, at the samples of every recording; nil: there is none
 }
 
@@ -178,7 +178,7 @@ func (h *hand) record(r int, theta, out []float64, less bool) bool {
 			}
 			if h.push != nil {
 				f := h.push[r]
-				m.Step.Push(h.pushed, f[k]+(float64(s)+0.5)/float64(p.steps)*(f[k+1]-f[k]))
+				m.Step.Push(h.pushedJoint, f[k]+(float64(s)+0.5)/float64(p.steps)*(f[k+1]-f[k]))
 			}
 			st := m.Step.Step(float64(k)*rec.Dt+float64(s)*dt, dt, h.x)
 			if st == engine.NonFinite || st == engine.NotConverged && m.Step.LastStatus == multibody.NotConverged {

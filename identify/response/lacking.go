@@ -57,12 +57,12 @@ func (p *problem) forces(theta, base []float64) (list []fit.Suspect) {
 			seen[sp.Kind] = true
 		}
 		size, keep := 1e-3, make([]bool, len(own))
-		if first := p.pushed(theta, base, i, own[:min(1, len(own))], &size); first == nil {
+		if first := p.pushColumns(theta, base, i, own[:min(1, len(own))], &size); first == nil {
 			continue // it does not move
 		}
 		fit.Parallel(len(own), func(k int) {
 			by := size
-			moved := p.pushed(theta, base, i, own[k:k+1], &by)
+			moved := p.pushColumns(theta, base, i, own[k:k+1], &by)
 			if keep[k] = moved != nil; !keep[k] {
 				return
 			}
@@ -84,9 +84,9 @@ func (p *problem) forces(theta, base []float64) (list []fit.Suspect) {
 	return list
 }
 
-// pushed is what the columns of a suspect do to the outputs, by one unit of each, as forces on joint i; nil: it moves nothing. size (N·m, N)
+// pushColumns is what the columns of a suspect do to the outputs, by one unit of each, as forces on joint i; nil: it moves nothing. size (N·m, N)
 // is that of a force that can be seen, and is improved.
-func (p *problem) pushed(theta, base []float64, i int, suspects []fit.Suspect, size *float64) (columns [][]float64) {
+func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspect, size *float64) (columns [][]float64) {
 	for _, sp := range suspects {
 		for _, c := range sp.Columns {
 			var push [][]float64
@@ -112,7 +112,7 @@ func (p *problem) pushed(theta, base []float64, i int, suspects []fit.Suspect, s
 						by[r] = append(by[r], *size/rms*x)
 					}
 				}
-				h := &hand{p: p, pushed: i, push: by}
+				h := &hand{p: p, pushedJoint: i, push: by}
 				if !h.simulate(theta, 0, len(p.recs), column, false) {
 					*size /= 100
 					continue
