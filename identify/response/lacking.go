@@ -19,14 +19,20 @@ func course(k, n int) float64 { return 2*float64(k)/float64(max(1, n-1)) - 1 }
 
 // Of a force that is pushed on a joint to see what it does.
 const (
-	pushedNoise = 0.1 // times the noise of the outputs, by which these change: they go with it then
-	pushTries   = 6
+	pushAim   = 0.1 // times the noise of the outputs, by which these should change …
+	leastPush = 1e-3
+	maxPush   = 1 // … and these the limits within which they go with it
+	pushTries = 6
 )
 
+// forceKinds are the forces that are tried of every machine, by their places among those of their kind. Where more than noise is left over
+// the first of every other kind is tried too.
+var forceKinds = map[string][]int{"drag": {0}, "viscous friction": {0}, "dry friction": {0}, "direction": {0}, "Stribeck": {1, 3},
+	"gravity": {0}, "stiffness": {0}, fit.ConstantForce: {0}, "drift": {0}}
+
 // forces are suspects of forces that the machine does not have at its joints: friction that is not straight in the velocity, what depends on
-// the position and what happens behind a reversal, along the simulated motion. Of a kind in several sizes there is the first, but of dips
-// in the friction and stops, which look different in each.
-func (p *problem) forces(theta, base []float64) (list []fit.Suspect) {
+// the position and what happens behind a reversal, along the simulated motion.
+func (p *problem) forces(theta, base []float64, aboveNoise bool) (list []fit.Suspect) {
 	m, err := p.spec.Build(theta[:len(p.spec.Params)])
 	if err != nil {
 		return nil
@@ -49,12 +55,16 @@ func (p *problem) forces(theta, base []float64) (list []fit.Suspect) {
 			motion.V = append(motion.V, at[q.firstRow[r][1]:][:n]...)
 		}
 		var own []fit.Suspect
-		seen := map[string]bool{}
+		count := map[string]int{}
 		for _, sp := range motion.Suspects() {
-			if !seen[sp.Kind] || sp.Kind == "Stribeck" || sp.Kind == "stop" {
+			n, wanted := count[sp.Kind], forceKinds[sp.Kind]
+			if wanted == nil && aboveNoise {
+				wanted = []int{0}
+			}
+			if slices.Contains(wanted, n) {
 				own = append(own, sp)
 			}
-			seen[sp.Kind] = true
+			count[sp.Kind]++
 		}
 		size, keep := 1e-3, make([]bool, len(own))
 		if first := p.pushColumns(theta, base, i, own[:min(1, len(own))], &size); first == nil {
@@ -119,11 +129,11 @@ func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspe
 				}
 				floats.Sub(column, base)
 				change := numeric.RMS(column)
-				if done = change > pushedNoise/10 && change < pushedNoise*10; done {
+				if done = change > leastPush && change < maxPush; done {
 					floats.Scale(rms / *size, column)
 					break
 				}
-				*size *= math.Min(math.Max(pushedNoise/math.Max(change, math.SmallestNonzeroFloat64), 1e-4), 1e4)
+				*size *= math.Min(math.Max(pushAim/math.Max(change, math.SmallestNonzeroFloat64), 1e-4), 1e4)
 			}
 			if !done {
 				return nil
@@ -136,8 +146,8 @@ func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspe
 
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
 // gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. Each is what a little of it does to the simulated
-// outputs.
-func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
+// outputs. aboveNoise: more than the noise of an output is left over.
+func (p *problem) suspects(theta []float64, aboveNoise bool) (list []fit.Suspect, gains []Gain) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
 		return nil, nil
@@ -160,7 +170,7 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 		}
 		return c
 	}
-	list = append(list, p.forces(theta, base)...)
+	list = append(list, p.forces(theta, base, aboveNoise)...)
 	others := make([][]float64, len(p.spec.Others))
 	fit.Parallel(len(others), func(i int) {
 		o, q, spec := &p.spec.Others[i], *p, *p.spec
