@@ -3,6 +3,7 @@ package identify
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -80,7 +81,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	}
 	r.fill(sol, a, start)
 	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
-	r.findSuspects(sol, b.Suspects, r.harm(sol), weakRelative)
+	r.findSuspects(sol, slices.Concat(b.Forces, b.Suspects), r.harm(sol), weakRelative, b.Suspects...)
 	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}}
 	r.wrongGains(sol, b)
 	last := stageOf("lm", sol)

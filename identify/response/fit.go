@@ -24,6 +24,7 @@ type Result struct {
 	Starts   int           // descents
 	Reached  int           // of them that ended at the best
 	Suspects []fit.Suspect // what may be wrong with machine and records, for the rows of Solution
+	Forces   []fit.Suspect // that the machine may lack at its joints
 	Gains    []Gain        // of inputs and outputs that are not zero; nil: not known
 	Warnings []string
 	Compute  time.Duration
@@ -134,7 +135,7 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 	r.Solution, r.Steps, r.Outputs = sol, p.steps, p.explained(sol)
 	if ctx.Err() == nil {
 		above := slices.ContainsFunc(r.Outputs, func(o Explained) bool { return o.RMS > noiseLeft*o.Record })
-		r.Suspects, r.Gains = p.suspects(fit.Values(sol.Params), above)
+		r.Suspects, r.Forces, r.Gains = p.suspects(fit.Values(sol.Params), above)
 	}
 	if r.Starts > 1 && r.Reached == 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("one of %d descents from different values came to this place, the others ended at larger "+

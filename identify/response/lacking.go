@@ -147,10 +147,10 @@ func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspe
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
 // gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. Each is what a little of it does to the simulated
 // outputs. aboveNoise: more than the noise of an output is left over.
-func (p *problem) suspects(theta []float64, aboveNoise bool) (list []fit.Suspect, gains []Gain) {
+func (p *problem) suspects(theta []float64, aboveNoise bool) (list, forces []fit.Suspect, gains []Gain) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	add := func(kind, what, advice string, columns ...[]float64) {
 		sp := fit.Suspect{Kind: kind, What: what, Advice: advice}
@@ -170,7 +170,6 @@ func (p *problem) suspects(theta []float64, aboveNoise bool) (list []fit.Suspect
 		}
 		return c
 	}
-	list = append(list, p.forces(theta, base, aboveNoise)...)
 	others := make([][]float64, len(p.spec.Others))
 	fit.Parallel(len(others), func(i int) {
 		o, q, spec := &p.spec.Others[i], *p, *p.spec
@@ -232,5 +231,5 @@ func (p *problem) suspects(theta []float64, aboveNoise bool) (list []fit.Suspect
 		add("zero of an output", "what another zero of "+o.Name+" makes, or one that drifts", checkColumn, zero, drift)
 		add("late output", "what "+o.Name+" makes that is late, or early", "Give delay of this column.", late)
 	}
-	return list, gains
+	return list, p.forces(theta, base, aboveNoise), gains
 }
