@@ -308,7 +308,9 @@ func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[
 	r.tolerance = harm
 	found, possible := fit.Unmodelled(s, suspects, harm)
 	if fewer != nil && !doHarm(found) {
-		found, _ = fit.Unmodelled(s, fewer, harm)
+		if own, _ := fit.Unmodelled(s, fewer, harm); doHarm(own) {
+			found = own
+		}
 	}
 	r.lacking(withoutUsualDrag(append(found, possible...)), minShare)
 }
