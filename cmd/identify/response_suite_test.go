@@ -487,7 +487,7 @@ var gateKinds = []string{"motor, levels", "motor, little drag", "motor, imbalanc
 
 // No value of any kind of response is wrong with confidence, clean ones are identified, and their intervals hold what was put in.
 func TestResponseSuite(t *testing.T) {
-	seeds, alarms, clean, held, intervals := uint64(1), 0, 0, 0, 0
+	seeds, alarms, clean, held, intervals, squares := uint64(1), 0, 0, 0, 0, 0.0
 	if soak {
 		seeds = 5
 	}
@@ -517,6 +517,7 @@ func TestResponseSuite(t *testing.T) {
 					miss := math.Abs(want - (p.CI[0]+p.CI[1])/2)
 					if k.clean {
 						intervals++
+						squares += miss * miss / half / half
 						if miss <= half {
 							held++
 						}
@@ -533,7 +534,8 @@ func TestResponseSuite(t *testing.T) {
 			t.Logf("identified %d of %d %v", ident, seeds, why)
 		})
 	}
-	t.Logf("%d of %d clean records are not identified; %d of their %d intervals hold what was put in", alarms, clean, held, intervals)
+	t.Logf("%d of %d clean records are not identified; %d of their %d intervals hold what was put in; values miss by %.2g of half an interval, rms",
+		alarms, clean, held, intervals, math.Sqrt(squares/float64(max(1, intervals))))
 	if float64(alarms) > 0.05*float64(clean) || float64(held) < 0.9*float64(intervals) {
 		t.Error("want at most 5 % not identified, and 95 % of the intervals")
 	}
