@@ -165,7 +165,7 @@ func (m *Model) lawParam(p engine.Param) (value, lo, hi float64, log, fixed bool
 	if r.maxSpringForce > 0 { // drawn by a spring: break-away and the slope before it can be seen
 		switch {
 		case p.Name == "Fc":
-			return box(0.6*r.maxSpringForce, math.Min(0.1*r.maxSpringForce, 0.2*r.fc), r.maxSpringForce)
+			return box(0.6*r.maxSpringForce, 0.1*r.maxSpringForce, r.maxSpringForce)
 		case p.Name == "Fs" || p.Name == "Fs_inf":
 			return box(0.95*r.maxSpringForce, 0.2*r.maxSpringForce, 1.5*r.maxSpringForce)
 		case p.Name == "dFs_inf":
