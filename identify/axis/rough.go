@@ -16,7 +16,7 @@ type rough struct {
 	kd             float64 // N/m spring of the drive
 	m              float64 // kg
 	fc, fv         float64 // N, N·s/m
-	maxSpringForce float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one, or it moves then
+	maxSpringForce float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one, or it does not stick
 	kt             float64 // N/m slope of that force over the position below half of it, before the first slip; 0: not seen
 
 	loads map[string]float64 // N or N/m, by term
@@ -98,20 +98,22 @@ func (m *Model) roughSpring() float64 {
 	return 1
 }
 
-// slowShare is the share of the top speed below which an axis that is drawn counts as standing.
-const slowShare = 0.2
+// An axis that is drawn sticks if it stands for more than this share of the samples, at less than that share of its top speed.
+const stickShare, standShare = 0.2, 0.05
 
-// roughContact reads break-away and presliding off the force of the drawing spring, if that is largest while the axis stands.
+// roughContact reads break-away and presliding off the force of the drawing spring, if the axis sticks.
 func (m *Model) roughContact(r *rough) {
-	var fx, xx, speed float64
+	var fx, xx float64
+	stands := 0
 	for _, p := range m.pieces {
 		for k, x := range p.despikedPosition {
-			if f := math.Abs(r.kd * (p.springEnd[k] - x)); f > r.maxSpringForce {
-				r.maxSpringForce, speed = f, math.Abs(p.v[k])
+			r.maxSpringForce = max(r.maxSpringForce, math.Abs(r.kd*(p.springEnd[k]-x)))
+			if math.Abs(p.v[k]) < standShare*r.v {
+				stands++
 			}
 		}
 	}
-	if speed > slowShare*r.v {
+	if float64(stands) < stickShare*float64(m.samples()) {
 		r.maxSpringForce = 0
 		return
 	}
