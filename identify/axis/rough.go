@@ -99,7 +99,7 @@ func (m *Model) roughSpring() float64 {
 }
 
 // An axis that is drawn sticks if it stands for more than this share of the samples, at less than that share of its top speed.
-const stickShare, standShare = 0.2, 0.05
+const stickShare, standShare = 0.4, 0.05
 
 // roughContact reads break-away and presliding off the force of the drawing spring, if the axis sticks.
 func (m *Model) roughContact(r *rough) {
