@@ -12,6 +12,7 @@ import (
 	"hilrig/engine"
 	"hilrig/engine/circuit"
 	"hilrig/engine/machine"
+	"hilrig/engine/multibody"
 	"hilrig/engine/reference"
 	"hilrig/identify/fit"
 	"hilrig/identify/response"
@@ -383,7 +384,15 @@ func (c *ResponseFit) buildOf(t *schema.Tree, theta []float64) (*response.Machin
 		list[k].signal.gen = reference.Generator(held)
 		m.Inputs = append(m.Inputs, held)
 	}
-	if m.Step, m.Start, err = run.Stepper(machine.StepOptions{}); err != nil {
+	var o machine.StepOptions
+	for i := range run.Machine.Bodies {
+		b := &run.Machine.Bodies[i]
+		if kind := jointKinds[b.Joint.Kind]; kind == multibody.Revolute || kind == multibody.Prismatic {
+			m.Joints = append(m.Joints, response.Joint{Name: b.Name, Rotary: kind == multibody.Revolute})
+			o.TorqueJoints = append(o.TorqueJoints, b.Name)
+		}
+	}
+	if m.Step, m.Start, err = run.Stepper(o); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -266,10 +266,19 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 	}
 }
 
-// givenNumbers are the numbers that an axis rests on, and how well they are known: scale of the force, controller, known parameters.
+// givenNumbers are the numbers that an axis rests on, and how well they are known: scales of force and position, what the records were
+// reckoned by, controller, known parameters.
 func (j *job) givenNumbers(s *fit.Solution) (list []fit.GivenNumber) {
 	if j.plan.Model.Drive.Recorded() {
-		list = append(list, fit.GivenNumber{Name: "gain of the force", Uncertainty: 100 * j.plan.GainErr, Unit: "%"})
+		list = append(list, fit.GivenNumber{Name: fit.ForceGain, Uncertainty: 100 * j.plan.GainErr, Unit: "%"})
+	}
+	motion := "velocity"
+	if slices.ContainsFunc(j.recs.Fit, func(d *record.Record) bool { return len(d.Position) > 0 }) {
+		motion = "position"
+	}
+	list = append(list, fit.GivenNumber{Name: "gain of the " + motion})
+	for _, name := range j.plan.ExactNumbers {
+		list = append(list, fit.GivenNumber{Name: name})
 	}
 	if j.plan.Model.Drive == axis.Servo {
 		list = append(list, fit.GivenNumber{Name: "gains of the controller"})

@@ -96,6 +96,9 @@ func (r *Result) origin(p *Parameter) string {
 			parts = append(parts, "widened by "+w.source)
 		}
 	}
+	if p.CI != nil && p.gainMove > p.halfInterval() {
+		parts = append(parts, "without errors of gains, of which 1 % moves it further")
+	}
 	return strings.Join(parts, "; ")
 }
 

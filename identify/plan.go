@@ -53,8 +53,9 @@ type Plan struct {
 	LagFree     bool      // the effective lag of the force is a parameter
 	GivenParams []Given   // what is known of parameters
 
-	GainErr float64            // standard uncertainty of the gain of the force, as a share
-	Unsure  map[string]float64 // standard uncertainty that other numbers that were given make, by parameter; nil: none
+	GainErr      float64            // standard uncertainty of the gain of the force, as a share
+	ExactNumbers []string           // other numbers by which the records were reckoned, taken for exact
+	Unsure       map[string]float64 // standard uncertainty that other numbers that were given make, by parameter; nil: none
 
 	Regress    linear.Spec
 	Form       linear.Form // "": direct

@@ -3,6 +3,7 @@ package identify
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -49,6 +50,9 @@ func (r *Result) wrongGains(sol *fit.Solution, b *response.Result) {
 			p := &r.Parameters[sol.Searched()[k]]
 			p.rounded += gain * math.Abs(by)
 			p.givenErr = math.Hypot(p.givenErr, b.Uncertain().Gain/100*by)
+			if b.Uncertain().Gain == 0 {
+				p.gainMove = math.Max(p.gainMove, math.Abs(by)/100)
+			}
 		}
 	}
 }
@@ -77,7 +81,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	}
 	r.fill(sol, a, start)
 	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
-	r.findSuspects(sol, b.Suspects, r.harm(sol), weakRelative)
+	r.findSuspects(sol, slices.Concat(b.Forces, b.Suspects), r.harm(sol), weakRelative, b.Suspects...)
 	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}}
 	r.wrongGains(sol, b)
 	last := stageOf("lm", sol)

@@ -348,14 +348,18 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.doubts = append(r.doubts, st.doubts...)
 	r.channels = []channel{r.explains(st)}
-	r.channels[0].uneven = j.plan.Model.Drive == axis.Coast && fit.Uneven(st.sol) < unevenP
+	if c := &r.channels[0]; !j.plan.Model.Drive.Recorded() && c.noise != nil {
+		c.uneven = fit.Uneven(st.sol) < unevenP || fit.QuietestPart(st.sol) < quietNoise**c.noise
+	}
 	r.takePriors(j.plan.GivenParams)
 	r.judge()
 	return nil
 }
 
-// unevenP is the probability by chance below which what is left over changes along a record.
-const unevenP = 1e-3
+const (
+	unevenP    = 1e-3 // probability by chance below which what is left over changes along a record
+	quietNoise = 1.2  // times the noise from sample to sample that a part of a record holds, if that is all of its noise
+)
 
 // explains is what a fit of an axis explains. Only what was simulated and is no more than recorded numbers has their noise.
 func (r *Result) explains(st *stage) channel {

@@ -31,6 +31,10 @@ type freeBench struct {
 	from  float64 // s of the record that are left out at its beginning
 	noise float64 // rad, of the position
 	truth map[string]float64
+	edit  func(x []float64) []float64 // spoils the recorded positions; nil: nothing does
+
+	kd        float64                 // N·m/rad, of a spring that draws; 0: none does
+	reference func(t float64) float64 // its other end
 }
 
 // swing is a pendulum, or a mass on a spring that stiffens by cubic·x³.
@@ -147,19 +151,36 @@ func (k *freeKind) trial(seed uint64) trial {
 		b.run.V0 = 0
 	}
 	k.make(b)
-	b.truth["Fc"], b.truth["Fv"] = b.axis.Friction.Fc, b.axis.Friction.Sigma2
+	b.truth["J"], b.truth["Fc"], b.truth["Fv"] = b.axis.M, b.axis.Friction.Fc, b.axis.Friction.Sigma2
 	sensors := independent.Sensors{Position: b.noise, Velocity: -1, Seed: seed}
 	if slices.Contains(k.terms, "stiffness") {
 		sensors.Position = 1e-4
 	}
-	d := b.axis.Simulate(b.run).Record(sensors, nil)
+	if b.reference != nil {
+		own := b.axis.Load
+		b.axis.Load = func(t, x, v float64) float64 {
+			f := b.kd * (x - b.reference(t))
+			if own != nil {
+				f += own(t, x, v)
+			}
+			return f
+		}
+	}
+	d := b.axis.Simulate(b.run).Record(sensors, b.reference)
 	d.Force = nil
+	if b.edit != nil {
+		d.Position = b.edit(d.Position)
+	}
 	if from := int(b.from / d.Dt); from > 0 {
 		d.Position = d.Position[from:]
 	}
 	one, yes := 1.0, true
 	given := []Given{{Name: "J", Start: &one, Fixed: &yes}}
-	if b.run.V0 != 0 { // it runs down on a level shaft
+	drive := axis.Coast
+	if b.reference != nil {
+		drive = axis.Spring
+		given = []Given{{Name: "kd", Start: &b.kd, Fixed: &yes}}
+	} else if b.run.V0 != 0 { // it runs down on a level shaft
 		zero := 0.0
 		given = append(given, Given{Name: "offset", Start: &zero, Fixed: &yes})
 	} else {
@@ -168,8 +189,11 @@ func (k *freeKind) trial(seed uint64) trial {
 			Lo: &lo, Hi: &hi})
 	}
 	return trial{recs: []*record.Record{d}, truth: b.truth, plan: Plan{Methods: Chain{"lm"}, Seed: seed, GivenParams: given,
-		Model: axis.Spec{Rotary: true, Law: k.law, Terms: k.terms, Drive: axis.Coast, Output: axis.Position, Initial: axis.Free}}}
+		Model: axis.Spec{Rotary: true, Law: k.law, Terms: k.terms, Drive: drive, Output: axis.Position, Initial: axis.Free}}}
 }
+
+// oddGateKinds are those of the odd kinds of which one record is tried without the tag soak.
+var oddGateKinds = []string{"pendulum, noisy", "drawn, tones", "drawn, little drag"}
 
 // No value of free motion is wrong with confidence, and clean motion is identified.
 func TestFreeMotion(t *testing.T) {
@@ -177,31 +201,41 @@ func TestFreeMotion(t *testing.T) {
 	if soak {
 		first, seeds = 0, 5
 	}
-	wrong, alarms, clean := 0, 0, 0
-	for _, k := range freeKinds {
-		ident, why := 0, map[string]bool{}
-		for s := first; s < first+seeds; s++ {
-			o := attempt(kind{}, k.trial(uint64(s+1)))
-			wrong += len(o.wrong)
-			if o.wrong != nil {
-				t.Errorf("%s, seed %d: wrong with confidence: %v", k.name, s+1, o.wrong)
-			}
-			if k.clean {
-				clean++
-			}
-			if o.verdict == Identified {
-				ident++
-			} else {
-				why[short(o.reason)] = true
-				if k.clean {
-					alarms++
+	alarms, clean := 0, 0
+	for _, k := range slices.Concat(freeKinds, oddFreeKinds) {
+		if odd := slices.ContainsFunc(oddFreeKinds, func(o freeKind) bool { return o.name == k.name }); odd && !soak &&
+			!slices.Contains(oddGateKinds, k.name) {
+			continue
+		}
+		t.Run(k.name, func(t *testing.T) {
+			ident, why := 0, map[string]bool{}
+			for s := first; s < first+seeds; s++ {
+				o := attempt(kind{}, k.trial(uint64(s+1)))
+				if o.wrong != nil {
+					t.Errorf("seed %d: wrong with confidence: %v", s+1, o.wrong)
+				}
+				if o.verdict == Identified {
+					ident++
+				} else {
+					why[short(o.reason)] = true
 				}
 			}
-		}
-		t.Logf("%-40s identified %d of %d %v", k.name, ident, seeds, slices.Collect(maps.Keys(why)))
+			if k.clean {
+				clean, alarms = clean+seeds, alarms+seeds-ident
+			}
+			t.Logf("identified %d of %d %v", ident, seeds, slices.Collect(maps.Keys(why)))
+		})
 	}
 	if float64(alarms) > 0.05*float64(clean) {
 		t.Errorf("%d of %d clean records are not identified", alarms, clean)
+	}
+}
+
+// What is left over of a pendulum whose friction dips at low speed is seven times its noise where the swing ends, and its noise at rest.
+func TestQuietPartTellsTheNoise(t *testing.T) {
+	k := freeKinds[slices.IndexFunc(freeKinds, func(k freeKind) bool { return k.name == "pendulum, dip missing" })]
+	if o := attempt(kind{}, k.trial(3)); o.wrong != nil || o.verdict == Identified {
+		t.Errorf("%s, wrong with confidence: %v", o.verdict, o.wrong)
 	}
 }
 

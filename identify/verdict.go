@@ -187,7 +187,7 @@ func (g *graded) report(say sayer) {
 // certain is the interval without it.
 func (g *graded) addWide(p *Parameter, certain *[2]float64) {
 	half, size := math.Max(certain[1]-p.Value, p.Value-certain[0]), math.Abs(p.Value)
-	only := fmt.Sprintf("%s is known to ±%.0f %% only", p.Name, 100*half/size)
+	only := fmt.Sprintf("%s is known to ±%.3g %% only", p.Name, 100*half/size)
 	switch {
 	case certain[0] <= 0 && certain[1] >= 0:
 		g.zero = append(g.zero, grade{p.Name, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, certain[0],

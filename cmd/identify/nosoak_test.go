@@ -3,3 +3,5 @@
 package identify
 
 var uncertainGains = []float64{1.02}
+
+const soak = false

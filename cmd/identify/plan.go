@@ -58,6 +58,9 @@ func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
 	p.Loop.NoiseX, p.Loop.NoiseU = cfg.Bristle.Noise, cfg.Bristle.ForceNoise
 	p.Steps.Coefficient = cfg.Coefficient()
 	p.Bristle.Workers = workers
+	if cfg.Data.Winding != nil {
+		p.ExactNumbers = append(p.ExactNumbers, "R, L and K of the winding")
+	}
 	for _, g := range cfg.Parameters {
 		p.GivenParams = append(p.GivenParams, g.Given)
 	}

@@ -12,6 +12,8 @@ import (
 	"hilrig/identify"
 )
 
+const soak = true
+
 var uncertainGains = []float64{1.02, 0.98}
 
 // The intervals hold what was put in at their rate, over records with other voltages and noises.

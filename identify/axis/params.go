@@ -99,7 +99,7 @@ func (m *Model) defaults() []fit.Param {
 	for _, p := range m.pieces {
 		// one sample says where a motion starts within its noise only: taken for exact, that noise would go into everything
 		// else, far beyond the intervals. A motion that begins at rest begins at rest
-		dx, dv := max(0.1*r.x, 10*p.noise), 0.5*r.v
+		dx, dv := max(0.1*r.x, 10*p.noise), max(0.5*r.v, p.v0Change)
 		free := [2]bool{m.spec.Initial == Free, m.spec.Initial == Free}
 		if m.spec.Initial == Measured && m.spec.Drive == Force && m.spec.Output == Velocity && p.v0 != 0 {
 			if noise := numeric.Noise(p.rec.Velocity); noise > 0 {

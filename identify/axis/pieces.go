@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/record"
@@ -25,6 +27,7 @@ type piece struct {
 	current          []float64 // A; nil: not recorded
 	x0, v0           float64   // at the first sample, from the record
 	noise            float64   // m or rad, white part of the position, from its differences
+	v0Change         float64   // m/s or rad/s, by which the velocity may change over these samples
 	v0Doubt          float64   // m/s or rad/s, twelve standard errors of v0 and what it leaves out: it is the velocity a few samples later
 	despikedPosition []float64 // m or rad, the position without outliers
 	v, a             []float64 // smoothed derivatives, for first guesses and for tests of the residual
@@ -162,6 +165,7 @@ func (p *piece) differentiate() {
 	p.x0, p.v0 = p.despikedPosition[0], p.v[0]
 	far := float64(min(half, (p.n-1)/2)) // the line through 2·far + 1 samples
 	p.v0Doubt = 12*p.noise/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
+	p.v0Change = floats.Norm(p.a[:2*int(far)+1], math.Inf(1)) * far * p.dt
 	if len(v) == p.n {
 		// the line through the first measured velocities is better than one of them
 		k := min(half, 5)

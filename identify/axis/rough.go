@@ -16,7 +16,7 @@ type rough struct {
 	kd             float64 // N/m spring of the drive
 	m              float64 // kg
 	fc, fv         float64 // N, N·s/m
-	maxSpringForce float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one
+	maxSpringForce float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one, or it does not stick
 	kt             float64 // N/m slope of that force over the position below half of it, before the first slip; 0: not seen
 
 	loads map[string]float64 // N or N/m, by term
@@ -98,13 +98,24 @@ func (m *Model) roughSpring() float64 {
 	return 1
 }
 
-// roughContact reads break-away and presliding off the force of the drawing spring.
+// An axis that is drawn sticks if it stands for more than this share of the samples, at less than that share of its top speed.
+const stickShare, standShare = 0.4, 0.05
+
+// roughContact reads break-away and presliding off the force of the drawing spring, if the axis sticks.
 func (m *Model) roughContact(r *rough) {
 	var fx, xx float64
+	stands := 0
 	for _, p := range m.pieces {
 		for k, x := range p.despikedPosition {
 			r.maxSpringForce = max(r.maxSpringForce, math.Abs(r.kd*(p.springEnd[k]-x)))
+			if math.Abs(p.v[k]) < standShare*r.v {
+				stands++
+			}
 		}
+	}
+	if float64(stands) < stickShare*float64(m.samples()) {
+		r.maxSpringForce = 0
+		return
 	}
 	for _, p := range m.pieces {
 		x0, f0 := p.despikedPosition[0], r.kd*(p.springEnd[0]-p.despikedPosition[0])

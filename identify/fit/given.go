@@ -9,6 +9,12 @@ type GivenNumber struct {
 	Unit        string
 }
 
+// Names of gains to which all that is found in the unit of a force is in proportion.
+const (
+	ForceGain   = "gain of the force"
+	TorqueGains = "gains of the torques"
+)
+
 func (g GivenNumber) String() string {
 	if g.Uncertainty == 0 {
 		return g.Name

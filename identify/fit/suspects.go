@@ -40,7 +40,7 @@ type Motion struct {
 	Rotary    bool
 	Undriven  bool      // no recorded force moves it: none is late or too strong
 	V, X      []float64 // X: nil if not known
-	Force     []float64 // of the model
+	Force     []float64 // of the model; nil: not known, and nothing is said of its drive
 	Bend      []float64 // d²/dt² of it, but for jumps; nil: of Force as it is
 	Pieces    []int
 	Dt        float64 // s, between these samples
@@ -81,7 +81,7 @@ func (m *Motion) Suspects() []Suspect {
 	m.speed()
 	m.place()
 	m.course()
-	if !m.Undriven {
+	if !m.Undriven && m.Force != nil {
 		m.filter()
 		if !m.Lag {
 			m.lag()

@@ -1,11 +1,18 @@
 package fit
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/engine/numeric"
 )
 
-// unevenParts are the parts of a record whose residuals are compared.
-const unevenParts = 8
+// Parts of a record whose residuals are compared.
+const (
+	unevenParts = 8
+	minPartRows = 30 // rows
+)
 
 // Uneven is the probability that the mean squares of the residual in equal parts of a record differ as much as they do by chance, if it is
 // alike all along: noise of a sensor is, whatever it depends on its neighbours; what a model lacks of a motion that dies away is not. With
@@ -19,7 +26,7 @@ const unevenParts = 8
 func Uneven(s *Solution) float64 {
 	n := len(s.Residual)
 	each := n / unevenParts
-	if each < 30 {
+	if each < minPartRows {
 		return 1
 	}
 	var sums [unevenParts]float64
@@ -47,4 +54,14 @@ func Uneven(s *Solution) float64 {
 		q += (x - mean) * (x - mean) * unevenParts / (wide * wide * v[0])
 	}
 	return distuv.ChiSquared{K: unevenParts - 1}.Survival(q)
+}
+
+// QuietestPart is the least rms of the residual over the parts of a record, in its unit; +Inf: it is too short for them. Noise that depends
+// on its neighbours is nowhere as small as from sample to sample.
+func QuietestPart(s *Solution) float64 {
+	each, least := len(s.Residual)/unevenParts, math.Inf(1)
+	for i := 0; each >= minPartRows && i < unevenParts; i++ {
+		least = math.Min(least, numeric.RMS(s.Residual[i*each:(i+1)*each]))
+	}
+	return least
 }

@@ -21,13 +21,14 @@ type Uncertain struct {
 // GivenNumbers are the numbers that a machine of so many joints rests on, and how well they are known.
 func (u *Uncertain) GivenNumbers(joints int) []fit.GivenNumber {
 	list := []fit.GivenNumber{
-		{Name: "gains of the torques", Uncertainty: u.Gain, Unit: "%"},
+		{Name: fit.TorqueGains, Uncertainty: u.Gain, Unit: "%"},
+		{Name: "gains of the positions"},
 		{Name: "lengths", Uncertainty: u.Length, Unit: "m"},
 		{Name: "axes of the joints", Uncertainty: u.Axis, Unit: "rad"},
 		{Name: "zeros of the positions", Uncertainty: u.Zero, Unit: "rad or m"},
 	}
 	if joints == 1 {
-		return slices.Delete(list, 1, 2)
+		return slices.Delete(list, 2, 3)
 	}
 	return list
 }

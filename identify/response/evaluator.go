@@ -88,6 +88,8 @@ type hand struct {
 	theta        []float64
 	a, b         []float64
 	invalid      bool
+	pushedJoint  int         // on which there is …
+	push         [][]float64 // … a torque (N·m, N) that the machine does not have, at the samples of every recording; nil: there is none
 }
 
 // build makes the machine at theta unless it is there already.
@@ -173,6 +175,10 @@ func (h *hand) record(r int, theta, out []float64, less bool) bool {
 				if p.spec.Line {
 					in.Value += (float64(s) + 0.5) / float64(p.steps) * (u[k+1] - u[k])
 				}
+			}
+			if h.push != nil {
+				f := h.push[r]
+				m.Step.Push(h.pushedJoint, f[k]+(float64(s)+0.5)/float64(p.steps)*(f[k+1]-f[k]))
 			}
 			st := m.Step.Step(float64(k)*rec.Dt+float64(s)*dt, dt, h.x)
 			if st == engine.NonFinite || st == engine.NotConverged && m.Step.LastStatus == multibody.NotConverged {

@@ -24,6 +24,7 @@ type Result struct {
 	Starts   int           // descents
 	Reached  int           // of them that ended at the best
 	Suspects []fit.Suspect // what may be wrong with machine and records, for the rows of Solution
+	Forces   []fit.Suspect // that the machine may lack at its joints
 	Gains    []Gain        // of inputs and outputs that are not zero; nil: not known
 	Warnings []string
 	Compute  time.Duration
@@ -64,6 +65,7 @@ const (
 	draftTol      = 1e-3 // of a descent that is gone on with if it is the best
 	sameRMS       = 1.1  // times the least rms of all descents
 	fewIterations = 30   // of a descent that may be one of several
+	noiseLeft     = 1.2  // times the noise of an output, from which more than that is left over
 )
 
 // Fit finds the parameters. The error says what of spec or recordings cannot be used, or that the machine cannot be simulated where the
@@ -132,7 +134,8 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 	}
 	r.Solution, r.Steps, r.Outputs = sol, p.steps, p.explained(sol)
 	if ctx.Err() == nil {
-		r.Suspects, r.Gains = p.suspects(fit.Values(sol.Params))
+		above := slices.ContainsFunc(r.Outputs, func(o Explained) bool { return o.RMS > noiseLeft*o.Record })
+		r.Suspects, r.Forces, r.Gains = p.suspects(fit.Values(sol.Params), above)
 	}
 	if r.Starts > 1 && r.Reached == 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("one of %d descents from different values came to this place, the others ended at larger "+

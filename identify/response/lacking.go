@@ -2,7 +2,10 @@ package response
 
 import (
 	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/filter"
@@ -14,13 +17,140 @@ const checkColumn = "Check this column."
 // course is the time of sample k of n, from −1 to 1: a zero that drifts.
 func course(k, n int) float64 { return 2*float64(k)/float64(max(1, n-1)) - 1 }
 
+// Of a force that is pushed on a joint to see what it does.
+const (
+	pushAim   = 0.1 // times the noise of the outputs, by which these should change …
+	leastPush = 1e-3
+	maxPush   = 1 // … and these the limits within which they go with it
+	pushTries = 6
+)
+
+// forceKinds are the forces that are tried of every machine, by their places among those of their kind. Where more than noise is left over
+// the first of every other kind is tried too.
+var forceKinds = map[string][]int{"drag": {0}, "viscous friction": {0}, "dry friction": {0}, "direction": {0}, "Stribeck": {1, 3},
+	"gravity": {0}, "stiffness": {0}, fit.ConstantForce: {0}, "drift": {0}}
+
+// forces are suspects of forces that the machine does not have at its joints: friction that is not straight in the velocity, what depends on
+// the position and what happens behind a reversal, along the simulated motion.
+func (p *problem) forces(theta, base []float64, aboveNoise bool) (list []fit.Suspect) {
+	m, err := p.spec.Build(theta[:len(p.spec.Params)])
+	if err != nil {
+		return nil
+	}
+	for i, joint := range m.Joints {
+		q, spec := *p, *p.spec
+		spec.Outputs = []Output{{Name: joint.Name + ".q"}, {Name: joint.Name + ".v"}}
+		q.spec, q.scale = &spec, []float64{1, 1}
+		q.layout()
+		at, motion := make([]float64, q.rows), fit.Motion{Rotary: joint.Rotary, Dt: p.recs[0].Dt, RowTime: p.recs[0].Dt}
+		if h := (&hand{p: &q}); !h.simulate(theta, 0, len(q.recs), at, false) {
+			continue
+		}
+		for r := range q.recs {
+			if r > 0 {
+				motion.Pieces = append(motion.Pieces, len(motion.X))
+			}
+			n := q.recs[r].Len()
+			motion.X = append(motion.X, at[q.firstRow[r][0]:][:n]...)
+			motion.V = append(motion.V, at[q.firstRow[r][1]:][:n]...)
+		}
+		var own []fit.Suspect
+		count := map[string]int{}
+		for _, sp := range motion.Suspects() {
+			n, wanted := count[sp.Kind], forceKinds[sp.Kind]
+			if wanted == nil && aboveNoise {
+				wanted = []int{0}
+			}
+			if slices.Contains(wanted, n) {
+				own = append(own, sp)
+			}
+			count[sp.Kind]++
+		}
+		size, keep := 1e-3, make([]bool, len(own))
+		if first := p.pushColumns(theta, base, i, own[:min(1, len(own))], &size); first == nil {
+			continue // it does not move
+		}
+		fit.Parallel(len(own), func(k int) {
+			by := size
+			moved := p.pushColumns(theta, base, i, own[k:k+1], &by)
+			if keep[k] = moved != nil; !keep[k] {
+				return
+			}
+			for c := range moved {
+				own[k].Columns[c] = func(row int) float64 { return moved[c][row] }
+			}
+		})
+		for k, sp := range own {
+			if !keep[k] {
+				continue
+			}
+			if sp.Joint = joint.Name; len(m.Joints) > 1 {
+				sp.What += ", at joint " + joint.Name
+			}
+			sp.JumpsAtTurns = false
+			list = append(list, sp)
+		}
+	}
+	return list
+}
+
+// pushColumns is what the columns of a suspect do to the outputs, by one unit of each, as forces on joint i; nil: it moves nothing. size (N·m, N)
+// is that of a force that can be seen, and is improved.
+func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspect, size *float64) (columns [][]float64) {
+	for _, sp := range suspects {
+		for _, c := range sp.Columns {
+			var push [][]float64
+			k, sum := 0, 0.0
+			for r := range p.recs {
+				var f []float64
+				for range p.recs[r].Len() {
+					f = append(f, c(k))
+					sum += f[len(f)-1] * f[len(f)-1]
+					k++
+				}
+				push = append(push, f)
+			}
+			rms := math.Sqrt(sum / float64(k))
+			if !(rms > 0) {
+				return nil
+			}
+			column, done := make([]float64, p.rows), false
+			for range pushTries {
+				by := make([][]float64, len(push))
+				for r, f := range push {
+					for _, x := range f {
+						by[r] = append(by[r], *size/rms*x)
+					}
+				}
+				h := &hand{p: p, pushedJoint: i, push: by}
+				if !h.simulate(theta, 0, len(p.recs), column, false) {
+					*size /= 100
+					continue
+				}
+				floats.Sub(column, base)
+				change := numeric.RMS(column)
+				if done = change > leastPush && change < maxPush; done {
+					floats.Scale(rms / *size, column)
+					break
+				}
+				*size *= math.Min(math.Max(pushAim/math.Max(change, math.SmallestNonzeroFloat64), 1e-4), 1e4)
+			}
+			if !done {
+				return nil
+			}
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
+
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
 // gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. Each is what a little of it does to the simulated
-// outputs.
-func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
+// outputs. aboveNoise: more than the noise of an output is left over.
+func (p *problem) suspects(theta []float64, aboveNoise bool) (list, forces []fit.Suspect, gains []Gain) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	add := func(kind, what, advice string, columns ...[]float64) {
 		sp := fit.Suspect{Kind: kind, What: what, Advice: advice}
@@ -101,5 +231,5 @@ func (p *problem) suspects(theta []float64) (list []fit.Suspect, gains []Gain) {
 		add("zero of an output", "what another zero of "+o.Name+" makes, or one that drifts", checkColumn, zero, drift)
 		add("late output", "what "+o.Name+" makes that is late, or early", "Give delay of this column.", late)
 	}
-	return list, gains
+	return list, p.forces(theta, base, aboveNoise), gains
 }

@@ -27,7 +27,14 @@ type Machine struct {
 	Step   *machine.Stepper
 	Start  []float64       // its state, loops closed
 	Hold   []string        // joints that stay where they are told while loops are closed
+	Joints []Joint         // that a torque may be pushed on, in the order of Step.Push
 	Inputs []*circuit.Held // in the order of Spec.Inputs
+}
+
+// Joint is one with one coordinate.
+type Joint struct {
+	Name   string
+	Rotary bool
 }
 
 // Spec says what is looked for, and in what.
