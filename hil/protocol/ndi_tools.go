@@ -208,7 +208,7 @@ func (t *ndiTools) onRefusal(turn int, name string, f *tracker.Frame) end {
 		o.block.Store(romLongest) // PINIT would start with half a definition
 		o.stage.Store(toolRefused)
 	case "PHINF":
-		if o.serial == "" { // it does not say, and nobody asked
+		if o.serial == "" && !o.hasFirstSerial { // it does not say, and there is nothing to compare
 			o.stage.Store(toolInformed)
 			return answered
 		}
