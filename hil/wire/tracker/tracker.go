@@ -294,9 +294,13 @@ type Frame struct {
 	Raw  []byte // the whole frame; valid until the next call of the decoder
 	N    int    // samples
 	S    [MaxDevices]Sample
+
+	SystemStatus int // word of status bits of the whole system; 0 where the device has none
 }
 
-func (f *Frame) begin(name string, role Role) { f.Name, f.Role, f.Code, f.N = name, role, 0, 0 }
+func (f *Frame) begin(name string, role Role) {
+	f.Name, f.Role, f.Code, f.N, f.SystemStatus = name, role, 0, 0, 0
+}
 
 // Add is the next sample, empty; nil when there is no room.
 func (f *Frame) Add(device int) *Sample {
