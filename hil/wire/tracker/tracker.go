@@ -187,9 +187,9 @@ func (s *Sample) Convert(wanted Set) {
 	}
 }
 
-// Complete sets the components that are missing of vectors of which some are there to 0. The first one that is missing of a quaternion gives
-// it the length one, as every attitude has it.
-func (s *Sample) Complete() {
+// CompleteVectors sets the components that are missing of vectors of which some are there to 0. The first one that is missing of a
+// quaternion gives it the length one, as every attitude has it.
+func (s *Sample) CompleteVectors() {
 	for _, v := range vectors {
 		if s.Present&Run(v.start, v.n) == 0 {
 			continue
