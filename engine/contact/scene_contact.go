@@ -220,6 +220,13 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 	p.travelLimits[k] = 0
 	if n == 0 {
 		p.travelLimits[k] = p.travel + away
+	} else if v := s.coincidentVertex(p, k, x, y); v >= 0 {
+		h := b.overVertex(v, x, y)
+		h.bend = 0
+		if !p.second && cornerOnCorner(a, b, k, &h, r) {
+			s.addPlace(pass, int32(k), &h, x, y, reach)
+		}
+		return
 	}
 	for i := range n {
 		h := &out[i]
@@ -232,6 +239,25 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 		}
 		s.addPlace(pass, int32(k), h, x, y, reach)
 	}
+}
+
+// coincidentVertex is the convex vertex of body b at which vertex k of body a stands, x and y in the frame of b, or −1. Both passes of a pair
+// get the same answer to the last bit: otherwise one of them drops a contact that the other does not replace, or keeps one beside it.
+func (s *Scene) coincidentVertex(p *scenePass, k int, x, y float64) int {
+	b := s.spec.Bodies[p.b].Shape.Outline
+	e := int(p.hints[k])
+	for _, v := range [2]int{e, b.edgeAfter(e)} {
+		if b.corner[v] != convex || math.Abs(x-b.x[v]) > 2*sameVertex || math.Abs(y-b.y[v]) > 2*sameVertex {
+			continue
+		}
+		a := s.spec.Bodies[p.a].Shape.Outline
+		ax, ay := s.body[p.a].world(a.x[k], a.y[k])
+		bx, by := s.body[p.b].world(b.x[v], b.y[v])
+		if math.Hypot(ax-bx, ay-by) <= sameVertex {
+			return v
+		}
+	}
+	return -1
 }
 
 // addPlace keeps a place when it is within reach.
