@@ -220,18 +220,20 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 	p.travelLimits[k] = 0
 	if n == 0 {
 		p.travelLimits[k] = p.travel + away
-	} else if v := s.coincidentVertex(p, k, x, y); v >= 0 {
-		h := b.overVertex(v, x, y)
-		h.bend = 0
-		if !p.second && cornerOnCorner(a, b, k, &h, r) {
-			s.addPlace(pass, int32(k), &h, x, y, reach)
+	}
+	if away <= 2*sameVertex {
+		if v := s.coincidentVertex(p, k, x, y); v >= 0 {
+			h := b.overVertex(v, x, y)
+			if !p.second && meanOfCorners(a, b, k, &h, r, s.approach(p, x, y)) {
+				s.addPlace(pass, int32(k), &h, x, y, reach)
+			}
+			return
 		}
-		return
 	}
 	for i := range n {
 		h := &out[i]
 		if int(h.feature) >= b.edges {
-			if p.second || !cornerOnCorner(a, b, k, h, r) {
+			if p.second || !cornerOnCorner(a, k, h, r) {
 				continue
 			}
 		} else if !r.bears(a, k, h.nx, h.ny) && !otherSide(a, b, k, h, r, x, y) {
@@ -246,6 +248,9 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 func (s *Scene) coincidentVertex(p *scenePass, k int, x, y float64) int {
 	b := s.spec.Bodies[p.b].Shape.Outline
 	e := int(p.hints[k])
+	if e < 0 { // not a number
+		return -1
+	}
 	for _, v := range [2]int{e, b.edgeAfter(e)} {
 		if b.corner[v] != convex || math.Abs(x-b.x[v]) > 2*sameVertex || math.Abs(y-b.y[v]) > 2*sameVertex {
 			continue
@@ -258,6 +263,15 @@ func (s *Scene) coincidentVertex(p *scenePass, k int, x, y float64) int {
 		}
 	}
 	return -1
+}
+
+// approach is the velocity of the point x, y of body a in the frame of b.
+func (s *Scene) approach(p *scenePass, x, y float64) [2]float64 {
+	a, b := &s.body[p.a], &s.body[p.b]
+	wx, wy := b.world(x, y)
+	vx := a.v[0] - a.v[2]*(wy-a.p[1]) - b.v[0] + b.v[2]*(wy-b.p[1])
+	vy := a.v[1] + a.v[2]*(wx-a.p[0]) - b.v[1] - b.v[2]*(wx-b.p[0])
+	return [2]float64{b.cos*vx + b.sin*vy, b.cos*vy - b.sin*vx}
 }
 
 // addPlace keeps a place when it is within reach.

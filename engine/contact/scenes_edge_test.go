@@ -168,3 +168,38 @@ func TestCornersSlideOffEachOther(t *testing.T) {
 		t.Error("want 100 scenes or more")
 	}
 }
+
+// A box that slides over the joint of two boxes, face beside face, does not notice it.
+func TestBoxSlidesOverAJoint(t *testing.T) {
+	for i := range 60 {
+		r := rand.New(rand.NewPCG(uint64(i), 9))
+		tilt, speed, mu := oneOf(r, 0, 0.3, -1, 2), 0.5+r.Float64(), oneOf(r, 0, 0.3)
+		s, k := math.Sincos(tilt)
+		turned := func(x, y, angle float64) [3]float64 { return [3]float64{k*x - s*y, s*x + k*y, angle} }
+		const h, before, end = 0.02, 0.06, 0.05
+		bodies := []contact.BodySpec{boxBody("box", 1, 0.05+0.05*r.Float64(), h), boxBody("left", 1, 0.1, h), boxBody("right", 1, 0.1, h)}
+		for i, x := range [3]float64{-before, -0.05, 0.05} {
+			bodies[i].Pose, bodies[i].Locked = turned(x, 0, tilt), [3]bool{i > 0, i > 0, i > 0}
+		}
+		bodies[0].Pose, bodies[0].Speed = turned(-before, h, tilt), turned(speed, 0, 0)
+		g := turned(0, -weight, 0)
+		sc, _, err := sceneOf(contact.SceneSpec{Gravity: [2]float64{g[0], g[1]}, Bodies: bodies, Pairs: []contact.PairSpec{
+			{A: "box", B: "left", Law: contact.Law{Mu: mu}}, {A: "box", B: "right", Law: contact.Law{Mu: mu}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc.end, sc.step = end, 2e-5
+		q, u := turned(speed*end-mu*weight*end*end/2-before, h, tilt), turned(speed-mu*weight*end, 0, 0)
+		sc.judge = func(o *outcome, slack float64) (says string) {
+			for j := range q {
+				says += off("place", o.q[j], q[j], 1e-8+slack) + off("speed", o.u[j], u[j], 1e-6+slack)
+			}
+			return says
+		}
+		for e, run := range []func() (verdict, string){sc.byEvents, sc.bySteps} {
+			if v, says := run(); v != right {
+				t.Errorf("%d: %s by %s: %s", i, v, []string{"events", "steps"}[e], says)
+			}
+		}
+	}
+}
