@@ -73,7 +73,7 @@ func meanOfCorners(a, b *Outline, k int, h *spot, r placement, v [2]float64) boo
 	var sx, sy, partX, partY float64 // all, and those along which they do not approach
 	add := func(nx, ny float64) {
 		sx, sy = sx+nx, sy+ny
-		if nx*v[0]+ny*v[1] >= -grazing*math.Hypot(v[0], v[1]) {
+		if nx*v[0]+ny*v[1] >= -restSpeed-grazing*math.Hypot(v[0], v[1]) {
 			partX, partY = partX+nx, partY+ny
 		}
 	}
@@ -106,5 +106,7 @@ func meanOfCorners(a, b *Outline, k int, h *spot, r placement, v [2]float64) boo
 	return true
 }
 
-// grazing is the sine of the angle to a surface below which a velocity is along it.
-const grazing = 1e-6
+const (
+	grazing   = 1e-6 // sine of the angle to a surface below which a velocity is along it
+	restSpeed = 1e-6 // m/s, below which two corners rest on each other
+)
