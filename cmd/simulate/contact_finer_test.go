@@ -169,7 +169,7 @@ func TestSupportFoundOpenIsSaid(t *testing.T) {
 // 5 µs alone do.
 func TestEventsAreBridged(t *testing.T) {
 	for name, scene := range map[string]string{
-		"an overlap": `{"bodies": [
+		"corners that meet": `{"bodies": [
 			{"name": "g", "shape": "half-plane", "fixed": true},
 			{"name": "a0", "shape": "box", "size": [0.0585, 0.0435], "mass": 1.98, "position": [0.00106, 0.02175]},
 			{"name": "a1", "shape": "box", "size": [0.0717, 0.053], "mass": 1.47, "position": [-0.0023, 0.07]},
@@ -179,7 +179,7 @@ func TestEventsAreBridged(t *testing.T) {
 			{"a": "a1", "b": "a0", "mu": 0.319, "eps_n": 0},
 			{"a": "b", "b": "all", "mu": 0.539, "eps_n": 0.709}]},
 			"duration": 0.1, "outputs": {"every": 0.01}, "engine": {"impact": "newton", `,
-		"a deeper overlap": `{"bodies": [
+		"corners that meet, tilted": `{"bodies": [
 			{"name": "g", "shape": "half-plane", "fixed": true},
 			{"name": "a0", "shape": "box", "size": [0.1, 0.0575], "mass": 0.546, "position": [-0.00292, 0.02875]},
 			{"name": "a1", "shape": "box", "size": [0.102, 0.0516], "mass": 0.391, "position": [0.00215, 0.0833]},
@@ -215,7 +215,8 @@ func TestEventsAreBridged(t *testing.T) {
 		const head = `{"version": 1, "name": "pile", "system": "scene", "scene": `
 		e := runOf(t, head+scene+`"kind": "event-driven"}}`)
 		m := runOf(t, head+scene+`"kind": "fixed-step", "step": 5e-6}}`)
-		if e.counts()["bridges"] < 1 || len(e.notes()) != 1 {
+		bridged := !strings.HasPrefix(name, "corners") // these need none
+		if (e.counts()["bridges"] >= 1) != bridged || (len(e.notes()) == 1) != bridged {
 			t.Errorf("%s: %q, %g bridges", name, e.notes(), e.counts()["bridges"])
 		}
 		c := m.comparison(0.5, 0)

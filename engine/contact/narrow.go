@@ -30,12 +30,13 @@ func (o *Outline) overEdge(e int, x, y float64) spot {
 	}
 }
 
-// overVertex is the place of vertex v: the normal is along the line from the vertex to the point, or along the bisector when they are one.
+// overVertex is the place of vertex v: the normal is along the line from the vertex to the point, or along the bisector when they are one
+// to rounding.
 func (o *Outline) overVertex(v int, x, y float64) spot {
 	dx, dy := x-o.x[v], y-o.y[v]
 	d := math.Hypot(dx, dy)
 	h := spot{gap: d, s: o.arc[v], feature: int32(o.edges + v), chain: o.chain[v]}
-	if d > sameVertex {
+	if d > sameVertex/2 {
 		h.nx, h.ny, h.bend = dx/d, dy/d, 1/d
 		return h
 	}
@@ -63,7 +64,7 @@ func (o *Outline) edgeCoordinate(e int, x, y float64) float64 {
 }
 
 // places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end;
-// around a convex vertex when the point is outside of both its edges, or at the vertex; and in a notch on both its sides. A point inside
+// around a convex vertex when the point is outside of both its edges; and in a notch on both its sides. A point inside
 // the material is listed however deep it is. hint is the edge of last time.
 //
 // In a valley that is no notch a point is over one edge at a time, as over a Commutator.
@@ -80,14 +81,6 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int,
 		if h.gap <= reach {
 			out[n] = h
 			n++
-		}
-	}
-	for _, v := range [2]int{f.edge, o.edgeAfter(f.edge)} { // at a convex vertex, on whichever side of it rounding has the point
-		if o.corner[v] == convex && math.Abs(x-o.x[v]) < sameVertex && math.Abs(y-o.y[v]) < sameVertex {
-			if h := o.overVertex(v, x, y); h.bend == 0 { // its gap is a matter of the normal, see cornerOnCorner
-				out[0] = h
-				return 1, away
-			}
 		}
 	}
 	if f.s > 0 && f.s < 1 {

@@ -32,8 +32,11 @@ func (r placement) bears(a *Outline, k int, nx, ny float64) bool {
 
 // otherSide moves a place over an edge that vertex k of a cannot touch to the neighbour of that edge round a convex corner of b, when it
 // can touch that one. Two corners of faces that lie on each other meet like this: which side of the corner is nearer is a matter of
-// rounding.
+// rounding. A vertex outside of the material is not in the other side, however near it is to the line of that.
 func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
+	if h.gap > onChord {
+		return false
+	}
 	e := int(h.feature)
 	for _, end := range [2]int{e, e + 1} {
 		if b.corner[end] != convex {
@@ -54,39 +57,56 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 }
 
 // cornerOnCorner decides about vertex k of a in the sector of a vertex of b. It is a contact when that vertex is in the sector of k as
-// well; if not, it is over an edge of a, where the other pass finds it. Two vertices at one point have no line between them: n is then the
-// mean of the edge normals of both that either side can touch. Where that is the normal of an edge of b, the contact is over this edge:
-// corners of faces that lie on each other are at one point to rounding, which must not decide what is under them.
-func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
-	if h.bend > 0 {
-		// in the frame of a the vertex of b is at −n from vertex k
-		nx, ny := r.rotateBack(h.nx, h.ny)
-		return a.bears(k, nx, ny, 0)
+// well; if not, it is over an edge of a, where the other pass finds it.
+func cornerOnCorner(a *Outline, k int, h *spot, r placement) bool {
+	// in the frame of a the vertex of b is at −n from vertex k
+	nx, ny := r.rotateBack(h.nx, h.ny)
+	return a.bears(k, nx, ny, 0)
+}
+
+// meanOfCorners is the place of vertex k of a on a vertex of b at the same point. There is no line between them: n is the mean of the edge
+// normals of both that either side can touch. Two corners that touch part as soon as they part along one of them: where they do, with the
+// velocity v of the vertex, those along which they approach do not count. Where that is the normal of an edge of b, the contact is over this
+// edge: corners of faces that lie on each other are at one point to rounding, which must not decide what is under them.
+func meanOfCorners(a, b *Outline, k int, h *spot, r placement, v [2]float64) bool {
+	at := int(h.feature) - b.edges
+	var sx, sy, partX, partY float64 // all, and those along which they do not approach
+	add := func(nx, ny float64) {
+		sx, sy = sx+nx, sy+ny
+		if nx*v[0]+ny*v[1] >= -restSpeed-grazing*math.Hypot(v[0], v[1]) {
+			partX, partY = partX+nx, partY+ny
+		}
 	}
-	v := int(h.feature) - b.edges
-	var sx, sy float64
-	for _, e := range [2]int{b.edgeBefore(v), v} {
+	for _, e := range [2]int{b.edgeBefore(at), at} {
 		if r.bears(a, k, b.ty[e], -b.tx[e]) {
-			sx, sy = sx+b.ty[e], sy-b.tx[e]
+			add(b.ty[e], -b.tx[e])
 		}
 	}
 	for _, e := range [2]int{a.edgeBefore(k), k} {
 		nx, ny := -(r.cos*a.ty[e] + r.sin*a.tx[e]), -(r.sin*a.ty[e] - r.cos*a.tx[e])
-		if b.bears(v, -nx, -ny, blunt) {
-			sx, sy = sx+nx, sy+ny
+		if b.bears(at, -nx, -ny, blunt) {
+			add(nx, ny)
 		}
+	}
+	if partX != 0 || partY != 0 {
+		sx, sy = partX, partY
 	}
 	l := math.Hypot(sx, sy)
 	if l == 0 {
 		return false
 	}
 	x, y := r.point(a.x[k], a.y[k])
-	h.nx, h.ny = sx/l, sy/l
-	h.gap = h.nx*(x-b.x[v]) + h.ny*(y-b.y[v])
-	for _, e := range [2]int{b.edgeBefore(v), v} {
+	h.nx, h.ny, h.bend = sx/l, sy/l, 0
+	h.gap = h.nx*(x-b.x[at]) + h.ny*(y-b.y[at])
+	for _, e := range [2]int{b.edgeBefore(at), at} {
 		if h.nx*b.ty[e]-h.ny*b.tx[e] > 1-1e-12 {
 			*h = b.overEdge(e, x, y)
 		}
 	}
 	return true
 }
+
+const (
+	grazing   = 1e-6 // sine of the angle to a surface below which a velocity is along it
+	restSpeed = 1e-6 // m/s, below which two corners rest on each other
+)

@@ -221,10 +221,19 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 	if n == 0 {
 		p.travelLimits[k] = p.travel + away
 	}
+	if away <= 2*sameVertex {
+		if v := s.coincidentVertex(p, k, x, y); v >= 0 {
+			h := b.overVertex(v, x, y)
+			if !p.second && meanOfCorners(a, b, k, &h, r, s.approach(p, x, y)) {
+				s.addPlace(pass, int32(k), &h, x, y, reach)
+			}
+			return
+		}
+	}
 	for i := range n {
 		h := &out[i]
 		if int(h.feature) >= b.edges {
-			if p.second || !cornerOnCorner(a, b, k, h, r) {
+			if p.second || !cornerOnCorner(a, k, h, r) {
 				continue
 			}
 		} else if !r.bears(a, k, h.nx, h.ny) && !otherSide(a, b, k, h, r, x, y) {
@@ -232,6 +241,37 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 		}
 		s.addPlace(pass, int32(k), h, x, y, reach)
 	}
+}
+
+// coincidentVertex is the convex vertex of body b at which vertex k of body a stands, x and y in the frame of b, or −1. Both passes of a pair
+// get the same answer to the last bit: otherwise one of them drops a contact that the other does not replace, or keeps one beside it.
+func (s *Scene) coincidentVertex(p *scenePass, k int, x, y float64) int {
+	b := s.spec.Bodies[p.b].Shape.Outline
+	e := int(p.hints[k])
+	if e < 0 { // not a number
+		return -1
+	}
+	for _, v := range [2]int{e, b.edgeAfter(e)} {
+		if b.corner[v] != convex || math.Abs(x-b.x[v]) > 2*sameVertex || math.Abs(y-b.y[v]) > 2*sameVertex {
+			continue
+		}
+		a := s.spec.Bodies[p.a].Shape.Outline
+		ax, ay := s.body[p.a].world(a.x[k], a.y[k])
+		bx, by := s.body[p.b].world(b.x[v], b.y[v])
+		if math.Hypot(ax-bx, ay-by) <= sameVertex {
+			return v
+		}
+	}
+	return -1
+}
+
+// approach is the velocity of the point x, y of body a in the frame of b.
+func (s *Scene) approach(p *scenePass, x, y float64) [2]float64 {
+	a, b := &s.body[p.a], &s.body[p.b]
+	wx, wy := b.world(x, y)
+	vx := a.v[0] - a.v[2]*(wy-a.p[1]) - b.v[0] + b.v[2]*(wy-b.p[1])
+	vy := a.v[1] + a.v[2]*(wx-a.p[0]) - b.v[1] - b.v[2]*(wx-b.p[0])
+	return [2]float64{b.cos*vx + b.sin*vy, b.cos*vy - b.sin*vx}
 }
 
 // addPlace keeps a place when it is within reach.

@@ -86,9 +86,11 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	p, end := s.crossing.End(m.Data, s.q1, s.v1, h)
 	switch {
 	case end.Missed: // once more without: it knows nothing then
-		s.crossing.Miss()
 		s.guess.forget()
-		return s.stride(t, h, x)
+		if s.crossing.Miss(m.Data, q, v) {
+			return s.stride(t, h, x)
+		}
+		fallthrough
 	case len(s.o.MotionJoints) == 0 && (end.Undecided || p == multibody.OK && s.turnsTooFar(h, v) || !met && s.crossing.Imminent(h)):
 		s.fail(multibody.NotConverged)
 		s.inSingular = true

@@ -134,10 +134,24 @@ func (c *Crossing) Flattest(d *Data, from []float64) float64 {
 // Clear forgets what came before.
 func (c *Crossing) Clear() { c.historyLen, c.angle, c.rate, c.active = 0, unknownAngle, 0, false }
 
-// Miss forgets it where the continuation has missed: where the machine goes on is in doubt until it is away from there.
-func (c *Crossing) Miss() {
+// Miss forgets it where the continuation has missed: where the machine goes on is in doubt until it is away from there. The state that it
+// has led away from the constraints returns to them. They turn the velocities and do no work: the kinetic energy stays. false: they would
+// turn by too much.
+func (c *Crossing) Miss(d *Data, q, v []float64) bool {
 	c.Clear()
 	c.doubt = true
+	if len(c.m.loops.drives)+len(c.m.loops.relations) > 0 {
+		return true
+	}
+	copy(c.lastVelocities, v)
+	if Project(c.m, d, q, v) != OK || c.kicked(v, crossingFold) {
+		return false
+	}
+	share := math.Sqrt(c.momentum(d, c.lastVelocities, c.y) / c.momentum(d, v, c.y))
+	for i := range v {
+		v[i] *= share
+	}
+	return true
 }
 
 // Imminent tells whether a singular position is so near that a step of h (s) may reach it.
@@ -339,18 +353,24 @@ func (c *Crossing) choose(d *Data) bool {
 
 // follow takes the direction of σ from the velocity v.
 func (c *Crossing) follow(d *Data, v []float64) {
-	n, energy := c.m.nv, 0.0
+	energy := c.momentum(d, v, c.sigmaRow)
+	for i := range c.sigmaRow {
+		c.sigmaRow[i] /= math.Sqrt(energy)
+	}
+}
+
+// momentum writes H·v, and returns twice the kinetic energy.
+func (c *Crossing) momentum(d *Data, v, to []float64) (energy float64) {
+	n := c.m.nv
 	for i := range n {
 		x := 0.0
 		for k := range n {
 			x += d.H[max(i, k)*n+min(i, k)] * v[k]
 		}
-		c.sigmaRow[i] = x
+		to[i] = x
 		energy += x * v[i]
 	}
-	for i := range c.sigmaRow {
-		c.sigmaRow[i] /= math.Sqrt(energy)
-	}
+	return energy
 }
 
 // orthogonal writes r of W at a point, and Φ to b; at the beginning size and leave too.

@@ -40,6 +40,7 @@ type polarisPort struct {
 	initialized, ready bool
 	x                  string // position as in TX
 	toFree             bool
+	gone               string // how the replies with poses tell that it is not seen: "left out", or in their own word
 }
 
 // replies reads commands until the port is closed.
@@ -104,6 +105,8 @@ func (s *polaris) reply(line string) []byte {
 		}
 		s.occupied = 0
 		return ndiReply(fmt.Sprintf("%02X%s", n, list))
+	case word == "PHRQ" && len(s.next) == 0:
+		return ndiReply("ERROR2D")
 	case word == "PHRQ" && rest == "*********1****":
 		h := s.next[0]
 		s.next = s.next[1:]
@@ -124,7 +127,7 @@ func (s *polaris) reply(line string) []byte {
 		}
 	case word == "PINIT":
 		p := handle()
-		if !p.wired && len(p.definition) == 0 {
+		if !p.wired && (len(p.definition) == 0 || p.definition[0] == '?') {
 			return ndiReply("ERROR13")
 		}
 		if !p.wired { // the definition says what it is: here its first letter is its place
@@ -147,10 +150,19 @@ func (s *polaris) poses() []byte {
 	s.frame++
 	text, n := "", 0
 	for h, p := range s.handles {
-		if p.ready {
-			n++
-			text += fmt.Sprintf("%02X+10000+00000+00000+00000%s+000000+000000+0000000000031%08X\n", h, p.x, s.frame)
+		if !p.ready || p.gone == "left out" {
+			continue
 		}
+		n++
+		pose := "+10000+00000+00000+00000" + p.x + "+000000+000000+00000"
+		switch p.gone {
+		case "DISABLED", "UNOCCUPIED":
+			text += fmt.Sprintf("%02X%s\n", h, p.gone)
+			continue
+		case "MISSING":
+			pose = p.gone
+		}
+		text += fmt.Sprintf("%02X%s00000031%08X\n", h, pose, s.frame)
 	}
 	b := ndiReply(fmt.Sprintf("%02X%s%04X", n, text, s.occupied))
 	if s.rubbish > 0 {
@@ -169,16 +181,24 @@ func (s *polaris) binary() []byte {
 	le := binary.LittleEndian
 	n, body := byte(0), []byte{}
 	for h, p := range s.handles {
-		if !p.ready {
+		if !p.ready || p.gone == "left out" {
+			continue
+		}
+		if p.gone == "DISABLED" {
+			n, body = n+1, append(body, byte(h), 4)
 			continue
 		}
 		x, err := strconv.ParseFloat(p.x, 32)
 		if err != nil {
 			panic(err)
 		}
-		n, body = n+1, append(body, byte(h), 1)
-		for _, v := range []float64{1, 0, 0, 0, x / 100, 0, 0, 0} { // mm
-			body = le.AppendUint32(body, math.Float32bits(float32(v)))
+		if p.gone == "MISSING" {
+			n, body = n+1, append(body, byte(h), 2)
+		} else {
+			n, body = n+1, append(body, byte(h), 1)
+			for _, v := range []float64{1, 0, 0, 0, x / 100, 0, 0, 0} { // mm
+				body = le.AppendUint32(body, math.Float32bits(float32(v)))
+			}
 		}
 		body = le.AppendUint32(le.AppendUint32(body, 0x31), uint32(s.frame))
 	}
@@ -224,7 +244,7 @@ func polarisRig(t *testing.T, s *polaris, reply protocol.NDIReply, tools []proto
 	return rig, func(tool string) float64 {
 		rig.Poll(rt.Now(), y)
 		for i := range meas {
-			if meas[i].Name == tool+".x" {
+			if meas[i].Name == tool+".x" || meas[i].Name == tool {
 				return y[i]
 			}
 		}
@@ -247,12 +267,21 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 // Wireless tools: their definitions arrive whole, old handles are given back, and poses go to the tool that was defined, whatever handle
 // the system gave it, at the first start and after the next one.
 func TestPolarisWireless(t *testing.T) {
+	for _, form := range forms {
+		t.Run(form.String(), func(t *testing.T) {
+			t.Parallel()
+			testWireless(t, form)
+		})
+	}
+}
+
+func testWireless(t *testing.T, form protocol.NDIReply) {
 	define := func(first byte, n int) []byte { return append([]byte{first}, bytes.Repeat([]byte{0xA7, 0}, n)...) }
 	first, second := define('2', 375), define('3', 31)
 	s := &polaris{next: []int{0x35, 0x21, 0x21, 0x40}, handles: map[int]*polarisPort{
 		5: {toFree: true}, 7: {toFree: true}, 10: {wired: true, serial: "34801403", x: "+050000"},
 	}}
-	rig, x := polarisRig(t, s, protocol.ReplyTX, []protocol.Tool{{Name: "A", ROM: "a.rom", Definition: first},
+	rig, x := polarisRig(t, s, form, []protocol.Tool{{Name: "A", ROM: "a.rom", Definition: first},
 		{Name: "B", ROM: "b.rom", Definition: second}, {Name: "C", Number: 10}})
 	right := func() bool { return near(x("A"), 0.5) && near(x("B"), 0.51) && near(x("C"), 0.5) }
 	eventually(t, "poses", right)
@@ -277,13 +306,111 @@ func TestPolarisWireless(t *testing.T) {
 	}
 }
 
-// A definition that the system refuses, and a handle that no tool has, leave the other tools as they are.
+// A definition that the system refuses, a handle that no tool has and handles that are all given away leave the other tools as they are.
 func TestPolarisRefusesATool(t *testing.T) {
-	s := &polaris{handles: map[int]*polarisPort{10: {wired: true, serial: "34801403", x: "+050000"}}}
-	rig, x := polarisRig(t, s, protocol.ReplyBX, []protocol.Tool{{Name: "A", Number: 11}, {Name: "C", Number: 10}})
-	eventually(t, "poses", func() bool { return near(x("C"), 0.5) })
-	if v := x("A"); v == v || stats(rig).Refusals != 1 || !strings.Contains(trouble(rig), "invalid port handle") {
-		t.Errorf("%v, %q", v, trouble(rig))
+	for i, c := range []struct {
+		tool    protocol.Tool
+		next    []int // handles that are free
+		because string
+	}{
+		{protocol.Tool{Name: "A", Number: 11}, nil, "invalid port handle"},
+		{protocol.Tool{Name: "A", ROM: "a.rom", Definition: []byte("?2")}, []int{3}, "unable to initialize"},
+		{protocol.Tool{Name: "A", ROM: "a.rom", Definition: []byte("2")}, nil, "all port handles are allocated"},
+	} {
+		t.Run(c.because, func(t *testing.T) {
+			t.Parallel()
+			s := &polaris{next: c.next, handles: map[int]*polarisPort{10: {wired: true, serial: "34801403", x: "+050000"}}}
+			rig, x := polarisRig(t, s, forms[i%2], []protocol.Tool{c.tool, {Name: "C", Number: 10}})
+			eventually(t, "poses", func() bool { return near(x("C"), 0.5) })
+			if v := x("A"); v == v || stats(rig).Refusals != 1 || !strings.Contains(trouble(rig), c.because) {
+				t.Errorf("%v, %d refusals, %q", v, stats(rig).Refusals, trouble(rig))
+			}
+		})
+	}
+}
+
+// A tool that is not seen, whose handle is disabled, or that the replies do not speak of, has no pose or one whose age grows; its wireless
+// and wired neighbours go on. When it is seen again it has its pose.
+func TestPolarisToolVanishes(t *testing.T) {
+	for _, form := range forms {
+		for _, how := range []string{"MISSING", "DISABLED", "UNOCCUPIED", "left out"} {
+			if form == protocol.ReplyBX && how == "UNOCCUPIED" {
+				continue // it is DISABLED there
+			}
+			t.Run(form.String()+" "+how, func(t *testing.T) {
+				t.Parallel()
+				s := &polaris{next: []int{2}, handles: map[int]*polarisPort{10: {wired: true, serial: "34801403", x: "+050000"}}}
+				rig, x := polarisRig(t, s, form, []protocol.Tool{{Name: "A", ROM: "a.rom", Definition: []byte("3")}, {Name: "C", Number: 10}})
+				both := func() bool { return near(x("A"), 0.51) && near(x("C"), 0.5) }
+				eventually(t, "poses", both)
+				s.Lock()
+				s.handles[2].gone = how
+				s.handles[10].x = "+060000"
+				s.Unlock()
+				eventually(t, "C alone", func() bool {
+					v := x("A")
+					return near(x("C"), 0.6) && (v != v || how == "left out" && x("A.age") > 0.3)
+				})
+				if n := stats(rig).Refusals + stats(rig).DeviceRestarts; n != 0 {
+					t.Errorf("%d refusals and restarts: %q", n, trouble(rig))
+				}
+				s.Lock()
+				s.handles[2].gone = ""
+				s.handles[10].x = "+050000"
+				s.Unlock()
+				eventually(t, "poses again", both)
+			})
+		}
+	}
+}
+
+// The only tool is plugged in after the start: the replies before spoke of no tool.
+func TestPolarisPluggedLater(t *testing.T) {
+	for _, form := range forms {
+		t.Run(form.String(), func(t *testing.T) {
+			t.Parallel()
+			s := &polaris{handles: map[int]*polarisPort{}}
+			rig, x := polarisRig(t, s, form, []protocol.Tool{{Name: "A", Number: 10}})
+			eventually(t, "a refusal", func() bool { return stats(rig).Refusals == 1 })
+			s.Lock()
+			s.handles[10] = &polarisPort{wired: true, serial: "34801403", x: "+050000"}
+			s.occupied = 1 << 6
+			s.Unlock()
+			eventually(t, "poses", func() bool { return near(x("A"), 0.5) })
+		})
+	}
+}
+
+// A wired tool that is plugged in anew has another handle, and its old one is to be freed: it is given back, and the tool is refused at
+// the handle of the file, where another one is then.
+func TestPolarisHandleGivenAnew(t *testing.T) {
+	for _, form := range forms {
+		t.Run(form.String(), func(t *testing.T) {
+			t.Parallel()
+			s := &polaris{handles: map[int]*polarisPort{10: {wired: true, serial: "34801403", x: "+050000"},
+				11: {wired: true, serial: "77777777", x: "-025000"}}}
+			rig, x := polarisRig(t, s, form, []protocol.Tool{{Name: "A", Number: 10}, {Name: "B", Number: 11}})
+			eventually(t, "poses", func() bool { return near(x("A"), 0.5) && near(x("B"), -0.25) })
+			s.Lock()
+			s.handles[10].toFree, s.handles[10].ready = true, false
+			s.handles[12] = &polarisPort{wired: true, serial: "34801403", x: "+040000"}
+			s.occupied = 1 << 6
+			s.Unlock()
+			gone := func() bool { v := x("A"); return v != v && near(x("B"), -0.25) }
+			eventually(t, "A is gone", func() bool { return stats(rig).DeviceRestarts == 1 && gone() })
+			if n := stats(rig).Refusals; n == 0 || !strings.Contains(trouble(rig), "invalid port handle") {
+				t.Errorf("%d refusals: %q", n, trouble(rig))
+			}
+			s.Lock() // B's tool goes to the handle of A, A's to that of B
+			s.handles = map[int]*polarisPort{10: {wired: true, serial: "77777777", x: "+030000"},
+				11: {wired: true, serial: "34801403", x: "+020000"}}
+			s.occupied = 1 << 6
+			s.Unlock()
+			eventually(t, "both refused", func() bool {
+				a, b := x("A"), x("B")
+				return stats(rig).DeviceRestarts == 2 && a != a && b != b && strings.Contains(trouble(rig), "another tool")
+			})
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -95,6 +96,12 @@ func (n *NDI) Plan(t *Table) (*Plan, error) {
 		if size := len(tool.Definition); tool.ROM != "" && (size == 0 || size > romLongest) {
 			bad = append(bad, engine.Problemf(fmt.Sprintf("ndi.tools[%d].rom", i), "%s: %d bytes, want a definition of 1 to %d bytes", tool.ROM,
 				size, romLongest))
+		}
+		for j := range i {
+			if len(tool.Definition) > 0 && bytes.Equal(tool.Definition, n.Tools[j].Definition) {
+				bad = append(bad, engine.Problemf(fmt.Sprintf("ndi.tools[%d].rom", i), "%s: the same definition as that of %s: the system takes "+
+					"one for the other", tool.ROM, n.Tools[j].Name))
+			}
 		}
 	}
 	if !(t.Rate > 0) {

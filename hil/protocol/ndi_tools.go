@@ -48,8 +48,9 @@ type ndiTools struct {
 	tools         []ndiTool
 	toolOfTurn    []int                       // tool of each turn; −1: none
 	handlesToFree [ndiHandles + 1]atomic.Bool // handles to give back
-	ports         int                         // bits of the newest status of the system that tell of ports
-	warned        bool                        // ports is of this start
+	ports         int                         // newest status of the system
+	hasPorts      bool                        // ports is of this start
+	keepsBit      bool                        // portOccupied was there right after the start before: it tells nothing there
 }
 
 // portOccupied is the bit of the status of the system: a tool was plugged in since the ports were looked through last.
@@ -95,7 +96,7 @@ func (t *ndiTools) begin(f *tracker.Frame) {
 		o.stage.Store(toolLocated)
 		o.block.Store(0)
 	}
-	t.warned = false
+	t.hasPorts = false
 }
 
 // giveBack asks to free the first handle of those; nothing: there is none left.
@@ -208,7 +209,7 @@ func (t *ndiTools) onRefusal(turn int, name string, f *tracker.Frame) end {
 		o.block.Store(romLongest) // PINIT would start with half a definition
 		o.stage.Store(toolRefused)
 	case "PHINF":
-		if o.serial == "" { // it does not say, and nobody asked
+		if o.serial == "" && !o.hasFirstSerial { // it does not say, and there is nothing to compare
 			o.stage.Store(toolInformed)
 			return answered
 		}
@@ -219,16 +220,17 @@ func (t *ndiTools) onRefusal(turn int, name string, f *tracker.Frame) end {
 	return denied
 }
 
-// plugged tells whether the status of the system in a reply with poses says that a tool was plugged in since the reply before. The first
-// after a start only tells what the bits were.
+// plugged tells whether the status of the system in a reply with poses says that a tool was plugged in since the ports were looked through.
+// PHSR clears the bit. Where it does not, right after two starts, only its rise tells.
 func (t *ndiTools) plugged(f *tracker.Frame) bool {
-	if f.N == 0 || !f.S[0].Present.Contains(tracker.System) {
-		return false
+	ports := f.SystemStatus
+	occupied, first := ports&portOccupied != 0, !t.hasPorts
+	tells := occupied && (first && !t.keepsBit || !first && t.ports&portOccupied == 0)
+	if first {
+		t.keepsBit = occupied
 	}
-	now := int(f.S[0].V[tracker.System])
-	rising := t.warned && now&^t.ports&portOccupied != 0
-	t.ports, t.warned = now, true
-	return rising
+	t.ports, t.hasPorts = ports, true
+	return tells
 }
 
 // ndiReason is what a code of a refusal means.

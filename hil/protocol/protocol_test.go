@@ -71,6 +71,15 @@ func TestKinds(t *testing.T) {
 			}
 			if k.Tracker {
 				testTracker(t, k, p)
+				for _, q := range []string{"q.w", "q.x", "q.y", "q.z"} { // one component alone: the far end sends a whole attitude
+					one := table(k)
+					part := map[bool]string{true: "B."}[k.Name == "ndi"]
+					one.Measure[0] = wire.Field{Name: part + q, Scale: 1}
+					if p, err = s.Plan(one); err != nil {
+						t.Fatal(err)
+					}
+					testTracker(t, k, p)
+				}
 				return
 			}
 			testBothEnds(t, p)

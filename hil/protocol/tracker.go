@@ -280,7 +280,7 @@ func (e *poses) fill(h wire.Header, v []float64) {
 			}
 		}
 		s.Present &^= gone // what goes in one message with a reading that is not there
-		s.ZeroFill()
+		s.CompleteVectors()
 	}
 	e.count++
 }

@@ -230,6 +230,8 @@ func TestTrackerSlips(t *testing.T) {
 		{&NDI{}, wire.Field{Name: "x", Unit: "m", Scale: 1}, nil, "ndi.tools", "missing"},
 		{&NDI{Tools: []Tool{{Name: "B", ROM: "b.rom", Definition: make([]byte, 1025)}}}, wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil,
 			"ndi.tools[0].rom", "1025 bytes"},
+		{&NDI{Tools: []Tool{{Name: "B", ROM: "b.rom", Definition: []byte("one")}, {Name: "C", ROM: "c.rom", Definition: []byte("one")}}},
+			wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil, "ndi.tools[1].rom", "the same definition as that of B"},
 		{&NDI{Tools: part, Reset: true}, wire.Field{Name: "B.x", Unit: "m", Scale: 1}, nil, "ndi.reset", "9600 baud"},
 		{&Xsens{}, wire.Field{Name: "w.x", Unit: "rad/s", Scale: 1}, []wire.Field{{Name: "u"}}, "command[0]", "takes no commands"},
 	} {

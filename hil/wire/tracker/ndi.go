@@ -302,6 +302,7 @@ func tx(t []byte, f *Frame) bool {
 	extra := len(t) > 4
 	t = t[len(t)-4:]
 	system, ok := take(4)
+	f.SystemStatus = int(system)
 	for i := range f.N {
 		f.S[i].SetValue(System, float64(system))
 		if extra {
@@ -442,8 +443,9 @@ func bx(b []byte, option int, f *Frame) bool {
 	if !ok || len(b) != 0 {
 		return false
 	}
+	f.SystemStatus = int(binary.LittleEndian.Uint16(p))
 	for i := range f.N {
-		f.S[i].SetValue(System, float64(binary.LittleEndian.Uint16(p)))
+		f.S[i].SetValue(System, float64(f.SystemStatus))
 	}
 	return true
 }

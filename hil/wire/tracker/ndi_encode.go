@@ -149,7 +149,7 @@ func AppendBX(dst []byte, f *Frame) []byte {
 
 // NDIReason says what the code of an error means [NDI11] appendix A.
 func NDIReason(code int) string {
-	if code > 0 && code < len(ndiReasons) {
+	if code > 0 && code < len(ndiReasons) && ndiReasons[code] != "" {
 		return ndiReasons[code]
 	}
 	return fmt.Sprintf("error %02X", code)
@@ -161,4 +161,6 @@ var ndiReasons = [...]string{
 	10: "invalid LED", 11: "invalid state of the LED", 12: "command invalid in this mode", 13: "no tool is assigned to the port handle",
 	14: "the port handle is not initialized", 15: "the port handle is not enabled", 16: "the system is not initialized",
 	17: "unable to stop tracking", 18: "unable to start tracking", 19: "unable to initialize the port handle",
+	0x28: "too many tools are enabled, or this type of tool is not supported", 0x2A: "no memory is left in the system",
+	0x2B: "the port handle is not allocated", 0x2C: "the port handle has become unoccupied", 0x2D: "all port handles are allocated",
 }

@@ -187,14 +187,26 @@ func (s *Sample) Convert(wanted Set) {
 	}
 }
 
-// ZeroFill sets the components that are missing of vectors and quaternions of which some are there to 0.
-func (s *Sample) ZeroFill() {
+// CompleteVectors sets the components that are missing of vectors of which some are there to 0. The first one that is missing of a
+// quaternion gives it the length one, as every attitude has it.
+func (s *Sample) CompleteVectors() {
 	for _, v := range vectors {
-		if have := s.Present & Run(v.start, v.n); have != 0 {
-			for q := v.start; q < v.start+Quantity(v.n); q++ {
-				if !s.Present.Contains(q) {
-					s.SetValue(q, 0)
+		if s.Present&Run(v.start, v.n) == 0 {
+			continue
+		}
+		rest := 0.0
+		if v.n == 4 {
+			for q := v.start; q < v.start+4; q++ {
+				if s.Present.Contains(q) {
+					rest += float64(s.V[q] * s.V[q])
 				}
+			}
+			rest = math.Sqrt(max(0, 1-rest))
+		}
+		for q := v.start; q < v.start+Quantity(v.n); q++ {
+			if !s.Present.Contains(q) {
+				s.SetValue(q, rest)
+				rest = 0
 			}
 		}
 	}
@@ -282,9 +294,13 @@ type Frame struct {
 	Raw  []byte // the whole frame; valid until the next call of the decoder
 	N    int    // samples
 	S    [MaxDevices]Sample
+
+	SystemStatus int // word of status bits of the whole system; 0 where the device has none
 }
 
-func (f *Frame) begin(name string, role Role) { f.Name, f.Role, f.Code, f.N = name, role, 0, 0 }
+func (f *Frame) begin(name string, role Role) {
+	f.Name, f.Role, f.Code, f.N, f.SystemStatus = name, role, 0, 0, 0
+}
 
 // Add is the next sample, empty; nil when there is no room.
 func (f *Frame) Add(device int) *Sample {
