@@ -1,0 +1,108 @@
+package axis
+
+import (
+	"math"
+	"testing"
+
+	"hilrig/estimator"
+)
+
+// The commands of a gap are kept in parts of a sampling period, or of a fiftieth of the longest gap where that is longer: so the mean of
+// each is that of its own time, however the ticks lie in it. What is longer than the longest gap is in the last part.
+func TestCommandsOfAGap(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		every, tick, part float64 // s
+		ticks, parts      int
+	}{
+		{"a sample a tick", 1e-3, 1e-3, 1e-3, 48, 48},
+		{"for longer than the longest gap", 1e-3, 1e-3, 1e-3, 60, 50},
+		{"a sample every second tick", 2e-3, 1e-3, 2e-3, 24, 12},
+		{"fast samples", 1e-4, 1e-4, 1e-3, 480, 48},
+		{"slow samples", 20e-3, 20e-3, 20e-3, 4, 4},
+		{"ticks that were left out", 1e-3, 4e-3, 1e-3, 10, 40},
+		{"ticks beside the parts", 3e-3, 2e-3, 3e-3, 5, 4},
+		{"a long one", 1e-3, 70e-3, 1e-3, 1, 50},
+	} {
+		s := frozenSpec()
+		s.SamplePeriod, s.Tick = c.every, c.tick
+		m := newMomentum(newFrozen(s, countNoise))
+		for k := range c.ticks {
+			m.send(float64(k*k), c.tick)
+		}
+		total := float64(c.ticks) * c.tick
+		if m.parts != c.parts || math.Abs(m.pending-total) > 1e-9 {
+			t.Errorf("%s: %d parts of %g s, want %d of %g", c.name, m.parts, m.pending, c.parts, total)
+			continue
+		}
+		for i, p := range m.commands[:m.parts] {
+			from, to := float64(i)*c.part, min(total, float64(i+1)*c.part)
+			if i == m.parts-1 {
+				to = total
+			}
+			sum := 0.0
+			for k := range c.ticks {
+				sum += float64(k*k) * max(0, min(to, float64(k+1)*c.tick)-max(from, float64(k)*c.tick))
+			}
+			if math.Abs(p.time-(to-from)) > 1e-9 || math.Abs(p.sum-sum) > 1e-9*(1+sum) {
+				t.Errorf("%s, part %d: %g in %g s, want %g in %g", c.name, i, p.sum, p.time, sum, to-from)
+			}
+		}
+		m.drop()
+		if m.send(7, c.tick); m.parts == 0 || math.Abs(m.commands[0].sum-7*m.commands[0].time) > 1e-12 || math.Abs(m.pending-c.tick) > 1e-12 {
+			t.Errorf("%s: behind it %d parts, the first %+v, in %g s", c.name, m.parts, m.commands[0], m.pending)
+		}
+	}
+}
+
+// At a steady acceleration the speed behind a gap is that of its end, not its mean: within what a sample more or less makes of it. The
+// newest position may be younger than those before, or older.
+func TestSpeedBehindAGap(t *testing.T) {
+	const a, gap = 200., 40 // rad/s², ms
+	for _, side := range []float64{1, -1} {
+		for _, age := range []float64{0, 8e-3, -8e-3} { // s  younger by so much
+			m := newMomentum(newFrozen(frozenSpec(), countNoise))
+			sample := func(k int, age float64) *estimator.Sample {
+				t := 1e-3*float64(k) - age
+				return &estimator.Sample{Value: side * a / 2 * t * t, Updated: true, Age: age}
+			}
+			step := func(k int, age float64, taken bool) {
+				m.step(Tick{Energised: true}, taken, false, sample(k, age), side*a, 0, 0, 0)
+			}
+			old, young := max(0, age), max(0, -age)
+			for k := range 400 {
+				step(k, old, true)
+			}
+			for k := range gap {
+				step(400+k, 0, false)
+			}
+			step(400+gap, young, true)
+			if want := side * a * (1e-3*(400+gap) - young); math.Abs(m.omega-want) > 1.1e-3*a {
+				t.Errorf("%+g, %g s younger: %g rad/s behind it, want %g", side, age, m.omega, want)
+			}
+		}
+	}
+}
+
+// What happened in a gap tells no inertia: an axis of five times that of the file, pushed while samples are missing, is no lighter behind
+// it.
+func TestInertiaBehindAGap(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, gap := range []int{5, 20, 45} { // ms
+			m := newMomentum(newFrozen(frozenSpec(), countNoise))
+			x, v := 0.0, 0.0
+			for k := range 600 {
+				u := 0.0
+				if k >= 400 && k < 400+gap {
+					u = side * 100
+				}
+				v += 1e-3 * u / 5
+				x += 1e-3 * v
+				m.step(Tick{Energised: true}, k < 400 || k > 400+gap, false, &estimator.Sample{Value: x, Updated: true}, u, 0, 0, 0)
+			}
+			if m.heaviest < 4.9 {
+				t.Errorf("%+g, %d ms: an inertia of %g kg·m² at most, of 5", side, gap, m.heaviest)
+			}
+		}
+	}
+}
