@@ -106,3 +106,58 @@ func TestInertiaBehindAGap(t *testing.T) {
 		}
 	}
 }
+
+// All time between two samples counts once, whether they are early, late or missing; and what is longer than the means of a slipping
+// position are, by its way here or by its own clock, is left out of them.
+func TestTimeOfAGap(t *testing.T) {
+	for _, c := range []struct {
+		ticks         int     // of 1 ms
+		younger       float64 // s
+		missing, long bool
+	}{
+		{1, 0, false, false}, {2, 0, false, false}, {3, 0, false, false}, {4, 0, true, false}, {9, 0, true, false}, {11, 0, true, true},
+		{25, 0, true, true}, {45, 0, true, true},
+		{2, 2e-3, true, false}, {5, -3e-3, true, false}, {8, 4e-3, true, true}, {12, -4e-3, true, true},
+	} {
+		m := newMomentum(newFrozen(frozenSpec(), countNoise))
+		x, n := 0.0, 0
+		step := func(taken bool, age float64) {
+			x, n = x+10e-3, n+1
+			m.step(Tick{Energised: true}, taken, false, &estimator.Sample{Value: x - 10*age, Updated: true, Age: age}, 0, 0, 0, 0)
+		}
+		old, young := max(0, c.younger), max(0, -c.younger)
+		for range 400 {
+			step(true, old)
+		}
+		for range c.ticks - 1 {
+			step(false, 0)
+		}
+		step(true, young)
+		if want := 1e-3 * float64(n-1); math.Abs(m.averagingTime-want) > 1e-9 {
+			t.Errorf("%d ms, %g s younger: %g s count, want %g", c.ticks, c.younger, m.averagingTime, want)
+		}
+		if missing, long := m.evenTime == 0, m.slipping.settling > 0; missing != c.missing || long != c.long {
+			t.Errorf("%d ms, %g s younger: missing %v, long %v", c.ticks, c.younger, missing, long)
+		}
+	}
+}
+
+// The twin takes each command of a gap for its own time: 43 N·m for half of 40 ms beyond what holds the axis (3 to 5 N·m), before or behind
+// nothing, are 0.76 to 0.8 rad/s. What follows takes at most 0.1 of them.
+func TestTwinInAGap(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, late := range []int{0, 20} {
+			m := newMomentum(newFrozen(frozenSpec(), countNoise))
+			for k := range 441 {
+				u := 0.0
+				if g := k - 400 - late; g >= 0 && g < 20 {
+					u = side * 43
+				}
+				m.step(Tick{Energised: true}, k < 400 || k == 440, false, &estimator.Sample{Value: 0.01 * float64(k), Updated: true}, u, 0, 0, 0)
+			}
+			if got := side * m.d; got < 0.64 || got > 0.82 {
+				t.Errorf("%+g, pushed from %d ms of the gap on: %g rad/s", side, late, got)
+			}
+		}
+	}
+}
