@@ -161,3 +161,31 @@ func TestTwinInAGap(t *testing.T) {
 		}
 	}
 }
+
+// What is told in the middle of a gap stays told, although the effort turns round in the rest of it and takes the missing motion back.
+func TestFaultInAGap(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		run := func(from int) (n int) {
+			m := newMomentum(newFrozen(frozenSpec(), countNoise))
+			for k := range 800 {
+				u := 0.0
+				if k >= 400 {
+					u = side * 23
+				}
+				if k >= from+25 {
+					u = side * -300
+				}
+				bad, _ := m.step(Tick{Energised: true}, k < from || k >= from+40, false, &estimator.Sample{Value: 0.01 * float64(k), Updated: true},
+					u, 0, 0, 0)
+				if bad.Fault != Fine {
+					return k
+				}
+			}
+			return 0
+		}
+		told := run(700)
+		if got := run(told); got != told+40 {
+			t.Errorf("%+g: told at %d ms, and with a gap from then on at %d, want %d", side, told, got, told+40)
+		}
+	}
+}
