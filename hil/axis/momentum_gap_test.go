@@ -49,7 +49,8 @@ func TestCommandsOfAGap(t *testing.T) {
 			}
 		}
 		m.drop()
-		if m.send(7, c.tick); m.parts == 0 || math.Abs(m.commands[0].sum-7*m.commands[0].time) > 1e-12 || math.Abs(m.pending-c.tick) > 1e-12 {
+		if m.send(7, c.tick); m.parts == 0 || math.Abs(m.commands[0].sum-7*m.commands[0].time) > 1e-12 ||
+			math.Abs(m.pending-c.tick) > 1e-12 {
 			t.Errorf("%s: behind it %d parts, the first %+v, in %g s", c.name, m.parts, m.commands[0], m.pending)
 		}
 	}
@@ -153,7 +154,8 @@ func TestTwinInAGap(t *testing.T) {
 				if g := k - 400 - late; g >= 0 && g < 20 {
 					u = side * 43
 				}
-				m.step(Tick{Energised: true}, k < 400 || k == 440, false, &estimator.Sample{Value: 0.01 * float64(k), Updated: true}, u, 0, 0, 0)
+				m.step(Tick{Energised: true}, k < 400 || k == 440, false, &estimator.Sample{Value: 0.01 * float64(k), Updated: true},
+					u, 0, 0, 0)
 			}
 			if got := side * m.d; got < 0.64 || got > 0.82 {
 				t.Errorf("%+g, pushed from %d ms of the gap on: %g rad/s", side, late, got)
@@ -175,8 +177,8 @@ func TestFaultInAGap(t *testing.T) {
 				if k >= from+25 {
 					u = side * -300
 				}
-				bad, _ := m.step(Tick{Energised: true}, k < from || k >= from+40, false, &estimator.Sample{Value: 0.01 * float64(k), Updated: true},
-					u, 0, 0, 0)
+				bad, _ := m.step(Tick{Energised: true}, k < from || k >= from+40, false,
+					&estimator.Sample{Value: 0.01 * float64(k), Updated: true}, u, 0, 0, 0)
 				if bad.Fault != Fine {
 					return k
 				}

@@ -59,8 +59,8 @@ func TestSlippingTakesSamples(t *testing.T) {
 						}
 						apart := math.Mod(float64(start)*every+2*every, p.windowSpacing) // the first sample of one is the last of its time
 						if math.Abs(w.travel-(ways[at]-ways[start])) > 1e-9 || apart > 3.1*every {
-							t.Errorf("every %g s, %g s: window %d from %g s went %g rad, want %g", every, times[newest], i, times[start], w.travel,
-								ways[at]-ways[start])
+							t.Errorf("every %g s, %g s: window %d from %g s went %g rad, want %g", every, times[newest], i, times[start],
+								w.travel, ways[at]-ways[start])
 						}
 						if w.duration > float64(p.windowCount)*p.windowSpacing+every*1.1 {
 							t.Errorf("every %g s, %g s: window %d is kept for %g s", every, times[newest], i, w.duration)
@@ -98,8 +98,8 @@ func TestSlippingTakesSamples(t *testing.T) {
 					}
 				}
 				if (slipping > 0) != slips || slips && every < 5e-3 && !judged || bridged != (40e-3 > p.tau) {
-					t.Errorf("every %g s, %+g, slips %v: slipping %d, judged in time %v, samples missing %v", every, side, slips, slipping, judged,
-						bridged)
+					t.Errorf("every %g s, %+g, slips %v: slipping %d, judged in time %v, samples missing %v", every, side, slips,
+						slipping, judged, bridged)
 				}
 			}
 		}

@@ -240,8 +240,8 @@ func TestSlippingWindowsAtEveryRate(t *testing.T) {
 		s.SamplePeriod = c.every
 		p := newSlipping(newFrozen(s, countNoise))
 		if p.windowCount != c.count || p.stride != c.stride || math.Abs(p.windowSpacing-c.spacing) > 1e-12 {
-			t.Errorf("samples every %g s: %d windows %g s apart, one sample of %d; want %d, %g, %d", c.every, p.windowCount, p.windowSpacing,
-				p.stride, c.count, c.spacing, c.stride)
+			t.Errorf("samples every %g s: %d windows %g s apart, one sample of %d; want %d, %g, %d", c.every, p.windowCount,
+				p.windowSpacing, p.stride, c.count, c.spacing, c.stride)
 		}
 	}
 }
