@@ -226,3 +226,41 @@ func TestSlippingMeans(t *testing.T) {
 		}
 	}
 }
+
+// How many windows there are, how far apart they begin, and of how many samples each takes one, at every rate.
+func TestSlippingWindowsAtEveryRate(t *testing.T) {
+	for _, c := range []struct {
+		every, spacing float64 // s
+		count, stride  int
+	}{
+		{1e-4, 50e-3, 9, 9}, {5e-4, 50e-3, 9, 8}, {1e-3, 50e-3, 9, 4}, {1.1e-3, 50e-3, 9, 4}, {2e-3, 50e-3, 9, 2}, {2.5e-3, 50e-3, 9, 2},
+		{3e-3, 50e-3, 9, 1}, {5e-3, 50e-3, 9, 1}, {10e-3, 100e-3, 5, 1}, {20e-3, 200e-3, 3, 1}, {50e-3, 500e-3, 3, 1},
+	} {
+		s := frozenSpec()
+		s.SamplePeriod = c.every
+		p := newSlipping(newFrozen(s, countNoise))
+		if p.windowCount != c.count || p.stride != c.stride || math.Abs(p.windowSpacing-c.spacing) > 1e-12 {
+			t.Errorf("samples every %g s: %d windows %g s apart, one sample of %d; want %d, %g, %d", c.every, p.windowCount,
+				p.windowSpacing, p.stride, c.count, c.spacing, c.stride)
+		}
+	}
+}
+
+// What forgets is as it was at the start, at a slow rate and of a voltage too.
+func TestSlippingForgets(t *testing.T) {
+	for _, every := range []float64{1e-3, 10e-3, 20e-3} {
+		s := frozenSpec()
+		s.Drive, s.Motor, s.SamplePeriod = plant.VoltageDrive, plant.Motor{R: 0.1, K: 1, J: 1}, every
+		p := newSlipping(newFrozen(s, countNoise))
+		fresh := p
+		for k := range 200 {
+			p.step(3+math.Sin(0.1*float64(k)), float64(k), 0, every, 0, motionShare)
+		}
+		if p == fresh {
+			t.Errorf("samples every %g s: nothing is learned", every)
+		}
+		if p.forget(); p != fresh {
+			t.Errorf("samples every %g s: %+v, want %+v", every, p, fresh)
+		}
+	}
+}
