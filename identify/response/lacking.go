@@ -19,10 +19,10 @@ func course(k, n int) float64 { return 2*float64(k)/float64(max(1, n-1)) - 1 }
 
 // Of a force that is pushed on a joint to see what it does.
 const (
-	pushAim   = 0.1 // times the noise of the outputs, by which these should change …
-	leastPush = 1e-3
-	maxPush   = 1 // … and these the limits within which they go with it
-	pushTries = 6
+	pushAim         = 0.1 // times the noise of the outputs, by which these should change …
+	minPushedChange = 1e-3
+	maxPushedChange = 1 // … and these the limits within which they go with it
+	pushTries       = 6
 )
 
 // forceKinds are the forces that are tried of every machine, by their places among those of their kind. Where more than noise is left over
@@ -129,7 +129,7 @@ func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspe
 				}
 				floats.Sub(column, base)
 				change := numeric.RMS(column)
-				if done = change > leastPush && change < maxPush; done {
+				if done = change > minPushedChange && change < maxPushedChange; done {
 					floats.Scale(rms / *size, column)
 					break
 				}
