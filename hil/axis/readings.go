@@ -213,7 +213,8 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 	}
 	for i := range r.responses {
 		p := &r.responses[i]
-		if math.Abs(r.mean[p.reading]) < p.deadZone || r.sampleAge[p.reading] > 2*r.s.SamplePeriod {
+		newest := middle(r.history[p.reading]) // in the mean a swing may hide that it is in the dead zone now and then
+		if min(math.Abs(r.mean[p.reading]), math.Abs(newest)) < p.deadZone || r.sampleAge[p.reading] > 2*r.s.SamplePeriod {
 			p.forget()
 			continue
 		}
