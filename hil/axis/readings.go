@@ -213,8 +213,7 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 	}
 	for i := range r.responses {
 		p := &r.responses[i]
-		newest := middle(r.history[p.reading]) // in the mean a swing may hide that it is in the dead zone now and then
-		if min(math.Abs(r.mean[p.reading]), math.Abs(newest)) < p.deadZone || r.sampleAge[p.reading] > 2*r.s.SamplePeriod {
+		if r.nearDeadZone(p) || r.sampleAge[p.reading] > 2*r.s.SamplePeriod {
 			p.forget()
 			continue
 		}
@@ -228,6 +227,19 @@ func (r *readings) step(k Tick, in *estimator.Inputs, command float64, f *frozen
 		}
 	}
 	return Finding{}
+}
+
+// nearDeadZone tells that a reading is in its dead zone, or goes through it by turns, which its mean does not show.
+func (r *readings) nearDeadZone(p *response) bool {
+	if p.deadZone == 0 {
+		return false
+	}
+	side := math.Copysign(1, r.mean[p.reading])
+	least := side * r.mean[p.reading]
+	for _, x := range r.history[p.reading] {
+		least = min(least, side*x)
+	}
+	return least < p.deadZone
 }
 
 // begin starts the means at what is.

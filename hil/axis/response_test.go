@@ -112,23 +112,23 @@ func TestAnswerThatStaysTheSame(t *testing.T) {
 	}
 }
 
-// A coarse encoder makes the command of a winding swing between a voltage that drives a current and one that its brushes take: the current
-// does not follow the second one, and its mean stays the same.
+// A coarse encoder makes the command of a winding swing between a voltage that drives a current and one that its brushes take: the mean
+// current stays the same.
 func TestAnswerOfBrushes(t *testing.T) {
 	s := compared(plant.VoltageDrive, estimator.Current)
 	s.Motor.BrushDrop = 10
-	for _, each := range []int{1, 3} { // ms
+	for _, c := range []struct{ each, of int }{{1, 2}, {3, 6}, {1, 3}, {1, 5}} { // samples
 		for _, side := range []float64{1, -1} {
 			_, found := compare(s, 1000, func(k int, in *estimator.Inputs) (Tick, float64) {
 				u, i := 30.0, 10.0 // 2 ohm
-				if k/each%2 == 1 {
+				if k%c.of < c.each {
 					u, i = 9*math.Sin(math.Pi*(1e-3*float64(k)-0.5)), 0
 				}
 				in.Position, in.Current = fresh(k, 0), fresh(k, side*i)
 				return Tick{Energised: true}, side * u
 			})
 			if found.Fault != Fine {
-				t.Errorf("%+g, a swing of %d ms: %+v", side, 2*each, found)
+				t.Errorf("%+g, %d of %d samples: %+v", side, c.each, c.of, found)
 			}
 		}
 	}
