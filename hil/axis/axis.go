@@ -158,6 +158,9 @@ func New(s Spec) (*Axis, error) {
 		}
 		a.signs, a.frozen = newSigns(&a.s, s.Drive, s.TopCommand), newFrozen(&a.s, a.est.PositionNoise())
 		a.signs.period = judgePeriod
+		if a.frozen != nil {
+			a.signs.brushes = &a.frozen.brushes
+		}
 		if a.frozen != nil && s.Drive != plant.VelocityDrive {
 			a.momentum, a.runaway = newMomentum(a.frozen), &runaway{f: a.frozen}
 		}

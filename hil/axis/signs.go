@@ -39,10 +39,11 @@ type signs struct {
 	drive       plant.DriveKind // what the command is
 	current     bool            // is measured, and the command is a voltage
 	tau         float64
-	floor       float64 // in the unit of the command, as all balances
-	rest        float64 // … what friction, and what is not known of the effort of a command, may take
-	frozenLimit float64 // V  a current that stays the same number bears no more change of the voltage
-	period      float64 // s  the means are judged so often; 0: at every sample
+	floor       float64    // in the unit of the command, as all balances
+	rest        float64    // … what friction, and what is not known of the effort of a command, may take
+	frozenLimit float64    // V  a current that stays the same number bears no more change of the voltage
+	period      float64    // s  the means are judged so often; 0: at every sample
+	brushes     *brushDrop // of the motor; nil: computed anew
 
 	primed                    bool                      // means are those of an energised axis
 	lastSamples               [2]float64                // rad, A  position and current taken last
@@ -50,6 +51,7 @@ type signs struct {
 	sentSum                   float64                   // … of the command as it was sent
 	u, i, w                   float64                   // command, A, rad/s  means
 	di                        float64                   // A/s  change of the mean current
+	drop, lastDrop            float64                   // V  mean of what the brushes take, and that of the newest current
 	u2, w2                    float64                   // command, rad/s  means of the means, for the acceleration
 	c, c2                     float64                   // command as it was sent, mean and mean of the mean
 	energisedTime             float64                   // s  since energised
@@ -153,9 +155,13 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	if any := u + sent + taken[0] + taken[1]; !s.primed || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
 		*s = signs{s: s.s, drive: s.drive, current: s.current, tau: s.tau, floor: s.floor, frozenLimit: s.frozenLimit, rest: s.rest,
-			period: s.period}
+			period: s.period, brushes: s.brushes}
 		s.primed, s.lastSamples, s.u, s.i, s.u2, s.commandHistory = any-any == 0, taken, u, taken[1], u, [1 + delaySamples]float64{u, u, u, u}
 		s.c, s.c2 = sent, sent
+		if s.current && s.primed {
+			s.lastDrop = s.brushes.at(&s.s.Motor, taken[1])
+			s.drop = s.lastDrop
+		}
 		return
 	}
 	s.sum += dt * u
@@ -171,6 +177,11 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u, sent float64, taken [2]flo
 	s.di = w * (0.5*(taken[1]+s.lastSamples[1]) - s.i)
 	s.i += s.di
 	s.di /= dt
+	if s.current { // a current that changes its sign from sample to sample has another drop than its mean
+		drop := s.brushes.at(&s.s.Motor, taken[1])
+		s.drop += w * (0.5*(drop+s.lastDrop) - s.drop)
+		s.lastDrop = drop
+	}
 	s.w += w * (omega - s.w)
 	s.u2 += w * (s.u - s.u2)
 	s.c += w * (sent - s.c)
@@ -257,7 +268,7 @@ func (s *signs) meant(rest float64) float64 {
 func (s *signs) terms() (u, ri, emf float64) {
 	m := &s.s.Motor
 	if s.current {
-		return s.u, s.winding(s.i) + m.L*s.di, m.K * s.w
+		return s.u, m.R*s.i + s.drop + m.L*s.di, m.K * s.w
 	}
 	effort := m.J * (s.w - s.w2) / s.tau
 	switch s.drive {

@@ -288,3 +288,31 @@ func TestSignsOver(t *testing.T) {
 		}
 	}
 }
+
+// A controller that chatters beside a coarse encoder drives the current through the drop of its brushes in every sample. The balance takes
+// the mean of the drops, which is not the drop at the mean current: that one leaves a slope of 0.3, and tripped a sound rig.
+func TestChatterThroughBrushes(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, each := range []int{1, 2, 5} { // samples
+			spec := withCurrent()
+			spec.Tick, spec.SamplePeriod = 2e-3, 2e-3
+			spec.Motor = plant.Motor{R: 1.2, L: 6e-4, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}
+			s, found, i := newSigns(spec, plant.VoltageDrive, 24), Finding{}, 0.0
+			k := 0
+			for ; k < 6000 && found.Fault == Fine; k++ {
+				x := 2e-3 * float64(k)
+				u := 0.5 + 0.05*math.Sin(44*x)
+				if k/each%2 == 1 {
+					u = -0.78 - 0.05*math.Sin(25*x+1)
+				}
+				for range 100 { // of 20 µs
+					i += 20e-6 / 6e-4 * (u - 1.2*i - 0.6*math.Tanh(i/0.05))
+				}
+				found, _ = s.step(Tick{Energised: true}, true, false, side*u, side*u, [2]float64{0.01 * math.Round(2*math.Sin(x)), side * i})
+			}
+			if found.Fault != Fine {
+				t.Errorf("%+g, %d samples each: %+v after %d ms", side, each, found, 2*k)
+			}
+		}
+	}
+}
