@@ -176,13 +176,21 @@ func TestReferenceKeysResolve(t *testing.T) {
 	}
 }
 
-// Every relative link of the documents leads to a file.
+// Every relative link of the documents leads to a file, and to a heading of it.
 func TestLinksOfTheDocumentsResolve(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "ls-files", "*.md").Output()
 	if err != nil {
 		t.Skipf("not a git checkout: %v", err)
 	}
-	link := regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^)#:\s]*)(#[^)\s]*)?\)`)
+	heading, dropped := regexp.MustCompile(`(?m)^#+ (.*)$`), regexp.MustCompile(`[^\pL\pN _-]`)
+	anchors := func(text []byte) map[string]bool {
+		has := map[string]bool{"": true}
+		for _, h := range heading.FindAllSubmatch(text, -1) {
+			has["#"+strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(string(h[1])), ""), " ", "-")] = true
+		}
+		return has
+	}
 	seen := 0
 	for _, file := range strings.Fields(string(out)) {
 		text, err := os.ReadFile("../../" + file)
@@ -191,12 +199,25 @@ func TestLinksOfTheDocumentsResolve(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			seen++
-			if _, err := os.Stat(filepath.Join("../..", filepath.Dir(file), m[1])); err != nil {
-				t.Errorf("%s: link to %s, which is not there", file, m[1])
+			page := text
+			if m[1] != "" {
+				target := filepath.Join("../..", filepath.Dir(file), m[1])
+				if _, err := os.Stat(target); err != nil {
+					t.Errorf("%s: link to %s, which is not there", file, m[1])
+					continue
+				}
+				if m[2] != "" {
+					if page, err = os.ReadFile(target); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if !anchors(page)[m[2]] {
+				t.Errorf("%s: %s%s is no heading", file, m[1], m[2])
 			}
 		}
 	}
-	if seen < 20 {
+	if seen < 200 {
 		t.Errorf("found only %d links", seen)
 	}
 }
@@ -211,8 +232,12 @@ func TestIndexNamesEveryPage(t *testing.T) {
 	if err != nil || len(pages) < 30 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
-	for _, path := range pages {
-		name := filepath.Base(path)
+	more, err := filepath.Glob("../../docs/howto/*.md")
+	if err != nil || len(more) < 5 {
+		t.Fatalf("%d pages of how to, %v", len(more), err)
+	}
+	for _, path := range append(pages, more...) {
+		name := strings.TrimPrefix(path, "../../docs/")
 		if n := len(regexp.MustCompile(`(?m)^\| .+ \| \[`+name+`\]\(`+name+`\) \|$`).FindAll(index, -1)); n != 1 && name != "README.md" {
 			t.Errorf("docs/README.md names %s in %d rows, want 1", name, n)
 		}
