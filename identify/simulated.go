@@ -166,7 +166,8 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		if p.Params = fit.Valued(p.Params, from); m.IsLed() {
 			p.Target = m.NoiseCost(p.Rows)
 			if short := m.Beginning(p); short != nil { // what is no noise there is none on the whole
-				if begun, err := q.refit(ctx, short); err != nil || begun.Cost > beginRatio*m.NoiseCost(short.Rows) {
+				short.Target = beginRatio * m.NoiseCost(short.Rows)
+				if begun, err := q.refit(ctx, short); err != nil || begun.Cost > short.Target {
 					return nil
 				}
 			}
@@ -194,7 +195,7 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		return next
 	}
 	begins := [][]fit.Param{sol.Params, params}
-	if sol.Extra["lacking"] == true { // two descents led to one place: it did not go astray
+	if reached, _ := sol.Extra["reached"].(int); reached > 1 { // several descents led to one place: it did not go astray
 		begins = begins[:1]
 	}
 	for _, from := range begins {

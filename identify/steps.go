@@ -128,7 +128,8 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 			}
 		}
 	}
-	if far(func(k int) float64 { return l.Err()[k] }); shift <= maxStepShift {
+	far(func(k int) float64 { return l.Err()[k] })
+	if shift <= maxStepShift || len(sol.Pieces) < 2 && fit.WhitenessOf(sol.Residual, sol.Pieces).White {
 		return shift, worst, nil
 	}
 	// what depends on its neighbours is worth less than it seems: the errors that are reported decide
