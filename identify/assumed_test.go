@@ -62,7 +62,7 @@ func TestAssumedValues(t *testing.T) {
 
 // Friction of a run-down is in proportion to the inertia. Where that is a guess, the record tells nothing of it, and friction is as wrong
 // as the guess: anywhere within half of itself, of which 0.95 is the interval. A step of half the inertia is more than a linear model makes
-// up for: taken for what the record tells, it made the intervals up to fifty times narrower.
+// up for: taken for what the record tells, it made the intervals up to a hundred times narrower.
 func TestFrictionIsAsWrongAsAnAssumedInertia(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 20261130))
 	a, r := experiments["run-down"](rng)
