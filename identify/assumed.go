@@ -50,10 +50,15 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		if r.Interrupted || st.changed == nil || !(step > 0) {
 			continue
 		}
-		moved := st.changed(p.Name, p.Value+step)
+		little := littleError // what the others can make up for is that to first order alone
+		if p.Value == 0 {
+			little = 1
+		}
+		moved := st.changed(p.Name, p.Value+little*step)
 		if moved == nil || floats.Norm(moved, 2) == 0 {
 			continue
 		}
+		floats.Scale(1/little, moved)
 		bounds := [2]float64{-1, 1}
 		if p.Value == 0 {
 			bounds[0] = 0
@@ -68,22 +73,30 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		return
 	}
 	found, _ := fit.Unmodelled(st.sol, suspects, r.tolerance)
-	for _, l := range found {
-		r.addEffect(l)
-	}
-	for i, sp := range suspects { // of one that the residual shows, the interval holds both values
-		if sp.Bounds[0] < 0 && !slices.ContainsFunc(found, func(l fit.Effect) bool { return l.What == sp.What }) {
-			r.addDoubt(st.sol, moves[i])
+	for i, sp := range suspects {
+		if shown := slices.IndexFunc(found, func(l fit.Effect) bool { return l.What == sp.What }); sp.Bounds[0] < 0 {
+			r.addDoubt(st.sol, moves[i], shown >= 0)
+			if shown >= 0 { // the doubt holds what it does
+				r.Unmodelled = append(r.Unmodelled, found[shown])
+			}
+		} else if shown >= 0 {
+			r.addEffect(found[shown])
 		}
 	}
 }
 
-// addDoubt takes in what is left of the doubt in an assumed value, the largest error of which moves the rows of the model by moved.
-func (r *Result) addDoubt(s *fit.Solution, moved []float64) {
+// addDoubt takes in what is left of the doubt in an assumed value, the largest error of which moves the rows of the model by moved; shown:
+// the residual shows an error, however large.
+func (r *Result) addDoubt(s *fit.Solution, moved []float64, shown bool) {
 	var left doubt
 	l := fit.NewLinear(s)
 	move := l.Move(moved)
 	left.best, left.err = l.RobustFactor(moved, move)
+	if shown { // nothing is cut off
+		far := math.Abs(left.best) + contradicted*left.err
+		floats.Scale(far, move)
+		left.best, left.err = left.best/far, left.err/far
+	}
 	off := left.rms()
 	for k, i := range s.Searched() {
 		if q, ok := r.Param(s.Params[i].Name); ok {

@@ -60,6 +60,24 @@ func TestAssumedValues(t *testing.T) {
 	}
 }
 
+// Friction of a run-down is in proportion to the inertia. Where that is a guess, the record tells nothing of it, and friction is as wrong
+// as the guess: anywhere within half of itself, of which 0.95 is the interval. A step of half the inertia is more than a linear model makes
+// up for: taken for what the record tells, it made the intervals up to a hundred times narrower.
+func TestFrictionIsAsWrongAsAnAssumedInertia(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 20261130))
+	a, r := experiments["run-down"](rng)
+	res, err := Run(t.Context(), coastingOnAGuess(a, r, rng), Records{Fit: []*record.Record{r.record(a, rng)}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Fc", "Fv"} {
+		p, _ := res.Param(name)
+		if half := (p.CI[1] - p.CI[0]) / 2; math.Abs(half-0.475*p.Value) > 0.01*p.Value {
+			t.Errorf("%s %.4g ± %.3g, want ± %.3g", name, p.Value, half, 0.475*p.Value)
+		}
+	}
+}
+
 // A model whose damping does not fade says so, and assumes no value: intervals hold what the record shows, not what a fading would do that
 // it does not exclude. They were up to sixteen times as wide as chance makes them.
 func TestNothingIsAssumedOfWhatAModelLacks(t *testing.T) {

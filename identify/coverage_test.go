@@ -108,6 +108,9 @@ func drawnGain(of func(*mover, *ride, *rand.Rand) Plan, share float64) func(*mov
 func massOf(a *mover) float64   { return a.m }
 func fadingOf(a *mover) float64 { return a.vd }
 
+// coastingOnAGuess does not know the mass.
+var coastingOnAGuess = assumedOf(changedPlan(coasting, func(p *Plan, _ *mover, _ *ride, _ *rand.Rand) { p.GivenParams = nil }), "M", massOf)
+
 // coverageCases are the methods that find parameters of an axis.
 var coverageCases = func() (list []coverageCase) {
 	for _, kind := range []string{"servo, sines, coarse encoder", "servo, moves with pauses", "force, sines", "force, sines, noisy sensor",
@@ -139,6 +142,7 @@ var coverageCases = func() (list []coverageCase) {
 		givenOf(kalman, "vd", 0.2, fadingOf)})
 	list = append(list, coverageCase{"lugre, kalman, vd assumed", "contact whose damping fades, force", 60, true,
 		assumedOf(kalman, "vd", fadingOf)})
+	list = append(list, coverageCase{"lm, coast, M assumed", "run-down", 100, true, coastingOnAGuess})
 	list = append(list, coverageCase{"presliding-linear", "micro, below break-away", 100, false,
 		changedPlan(planned("lugre", "presliding-linear"), func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
 			known := true
