@@ -48,7 +48,7 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 		}
 		s, near := b.overEdge(n, x, y), 1e-3*b.length[n]
 		along := s.s - b.arc[n]
-		if math.Abs(s.gap) < near && along > -near && along < b.length[n]+near && r.bears(a, k, s.nx, s.ny) {
+		if s.gap < near && along > -near && along < b.length[n]+near && r.bears(a, k, s.nx, s.ny) {
 			*h = s
 			return true
 		}
