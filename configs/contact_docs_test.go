@@ -122,11 +122,11 @@ A result that is not to be trusted comes with a warning on stderr and in ` + "`w
 written all the same. The reasons, by their counts in ` + "`solver`" + `:
 
 - ` + "`unverified_steps`" + `: contact forces that do not fulfil the laws of all contacts; ` + "`steps_without_solution`" + ` of them are known to have none.
+  A scene is repeated by the event-driven engine then: where that has the same to the end, there is no warning.
 - ` + "`steps_too_long`" + `: fixed-step; bodies near each other moved further in a step than half the thickness of one of them (a disc: its radius
   beside that), and it is not certain that their contact was found on the side from which they came. It is certain where an axis parts
   the bodies before and after, or where the contact lies along the axis that parted them last; bodies of more than 64 edges, cavities and bodies
-  that turn much in a step are never certain. A scene is repeated by the event-driven engine then: where that has the same to the end,
-  there is no warning. The warning names the bodies and a step that is short enough. Or bodies were deeper in each other than three steps of
+  that turn much in a step are never certain. A scene is repeated here too. The warning names the bodies and a step that is short enough. Or bodies were deeper in each other than three steps of
   their recent fastest approach, or of what forces make of it while depth is taken back: this happens to bodies between heavier ones that are
   struck several times in a step.
 - ` + "`energy_gained`" + `: fixed-step; contacts made energy, more than a hundredth of what they exchanged with the bodies (` + "`energy_exchanged`" + `). This
@@ -138,7 +138,7 @@ several contacts at once may have more than one solution. A fixed-step run of a 
 that flicker is therefore repeated by the event-driven engine, which takes them one by one. Where a coordinate differs by
 more than one and a half percent of its way and what 20 steps go in the mean, a warning names it (one percent where blows come at most
 four steps apart or several in one step, ` + "`crowded_blows`" + `); the exit code stays 0. A nanometre or a nanoradian is no difference. Where it differs by more than half a
-percent and blows were merged or a support was open, and where blows are crowded and that engine does not get through or
+percent and blows were merged or a support was open, and where that engine does not get through or blows are crowded and
 ` + "`positions`" + ` is false, the run is repeated with a quarter of the step too: a difference of half a percent to that is warned
 about, and so is a quarter of the step that merges blows as well. The time that this takes has a limit: a long run is
 repeated from its start as far as that allows, and a warning says how far. The way over a rough wheel is not repeated. In

@@ -16,7 +16,7 @@ var errNotFinite = errors.New("the step has no finite result; a shorter engine.s
 // doubts says why the result of a run is not to be trusted: what the engine counted and could not mend.
 func (s *contactRun) doubts() (out []string) {
 	n := s.counts()
-	if k := n["unverified_steps"]; k > 0 {
+	if k := n["unverified_steps"]; k > 0 && !s.confirmed {
 		out = append(out, fmt.Sprintf("the contact forces of %.0f of %.0f steps are not verified, %.0f of them because no forces exist that "+
 			"fit the laws of all contacts; "+
 			"a shorter engine.step, less friction or less unequal masses may help", k, n["steps"], n["steps_without_solution"]))

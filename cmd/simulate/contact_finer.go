@@ -12,7 +12,7 @@ import (
 
 // Blows that come about a step apart are settled at once, or in an order that the step does not resolve; what a blow on several contacts
 // does may have more than one solution. Whether that matters no single run knows: a run that has blows is repeated by the event-driven
-// engine, which takes them one by one, or where that does not get through and blows are crowded with a shorter step. What differs is said.
+// engine, which takes them one by one, or where that does not get through with a shorter step. What differs is said.
 const (
 	finerStep    = 4     // times shorter
 	eventWork    = 1e5   // integrator steps, and squares of held contacts in them: up to about ten seconds
@@ -40,33 +40,40 @@ func (s *contactRun) repeats() bool {
 // the step unless it is much, or a shorter step has it otherwise too where blows were merged or a support was open. found tells that no
 // contact was missed: the event-driven engine, which finds all of them, has the same to the end.
 func (s *contactRun) repeat(ctx context.Context, q, u []float64, c *contact.MoreauCounts) (text string, found bool, err error) {
+	together, compare := c.Crowded+c.Merged+c.Unsupported > 0, s.comparison(1, 0)
+	stuck := false
 	if e := &s.cfg.Engine; *e.Positions && !e.EndOfStep { // the laws of impact are the same
-		text, whole, same, err := s.repeatByEvents(ctx, slices.Clone(q), slices.Clone(u), crowded(c))
+		var whole, same bool
+		text, whole, stuck, same, err = s.repeatByEvents(ctx, slices.Clone(q), slices.Clone(u), crowded(c))
 		found = whole && text == ""
 		if text != "" || err != nil || whole && (same || c.Merged+c.Unsupported == 0) {
 			return text, found, err
 		}
 	}
-	if c.Crowded+c.Merged+c.Unsupported == 0 || c.Overruns > 0 && !found {
+	if !together && !stuck || c.Overruns > 0 && !found {
 		return "", found, nil
 	}
-	text, err = s.repeatFiner(ctx, q, u)
+	if !together { // the error of the step is no doubt
+		compare = s.comparison(muchWider, lateSteps)
+	}
+	text, err = s.repeatFiner(ctx, q, u, compare)
 	return text, found, err
 }
 
-// repeatByEvents runs it by the event-driven engine and says what differs much; whole is true where that got through, same where nothing
-// differed until then.
-func (s *contactRun) repeatByEvents(ctx context.Context, q, u []float64, crowded bool) (text string, whole, same bool, err error) {
+// repeatByEvents runs it by the event-driven engine and says what differs much; whole is true where that got through, stuck where it could
+// not go on, same where nothing differed until then.
+func (s *contactRun) repeatByEvents(ctx context.Context, q, u []float64, crowded bool) (text string,
+	whole, stuck, same bool, err error) {
 	opt := contact.EventOptions{VTh: s.cfg.Engine.RestitutionSpeed, Law: s.cfg.Engine.Impact, Bridge: bridgeStep}
 	if opt.Law == contact.ByEngine {
 		opt.Law = contact.Newton // as the fixed step has it
 	}
 	e, err := contact.NewEventDriven(s.sys, opt)
 	if err != nil {
-		return "", false, false, err
+		return "", false, false, false, err
 	}
 	if e.Start(0, q, u) != nil {
-		return "", false, false, nil
+		return "", false, true, false, nil
 	}
 	wider := float64(muchWider)
 	if crowded {
@@ -84,16 +91,16 @@ func (s *contactRun) repeatByEvents(ctx context.Context, q, u []float64, crowded
 		return text == "" && work < eventWork && ctx.Err() == nil
 	})
 	if ctx.Err() != nil {
-		return "", false, false, ctx.Err()
+		return "", false, false, false, ctx.Err()
 	}
 	if text != "" {
 		text = "the motion depends on how they are settled: with engine.kind: event-driven, which takes them one by one, " + text
 	}
-	return text, failed == nil && row == len(s.rows), same, nil
+	return text, failed == nil && row == len(s.rows), failed != nil, same, nil
 }
 
 // repeatFiner is repeat with a shorter step. A long run is repeated up to finerWork, and that is said.
-func (s *contactRun) repeatFiner(ctx context.Context, q, u []float64) (string, error) {
+func (s *contactRun) repeatFiner(ctx context.Context, q, u []float64, c comparison) (string, error) {
 	opt := s.moreau()
 	every := int(math.Round(s.cfg.Rows()/opt.Step)) * finerStep
 	opt.Step /= finerStep
@@ -102,7 +109,6 @@ func (s *contactRun) repeatFiner(ctx context.Context, q, u []float64) (string, e
 		return "", err
 	}
 	const depends = "the motion depends on their order: with a quarter of the step "
-	c := s.comparison(1, 0)
 	for r := 1; r < len(s.rows); r++ {
 		for k := range every {
 			if k%4096 == 0 && ctx.Err() != nil {

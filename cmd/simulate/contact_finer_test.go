@@ -227,3 +227,52 @@ func TestEventsAreBridged(t *testing.T) {
 		}
 	}
 }
+
+// Piles that are struck: two steps of the first are not verified, and the event engine has the same motion, which is no doubt. That of the
+// second turns the other way after a blow; the event engine, with its own tolerance, lost the corner of a box there and said nothing.
+func TestEventsConfirmOrDeny(t *testing.T) {
+	for scene, differs := range map[string]bool{
+		`"bodies": [
+			{"name": "g", "shape": "half-plane", "fixed": true},
+			{"name": "a0", "shape": "box", "size": [0.04037464279922322, 0.04780447226459417], "mass": 0.4518288193902567,
+				"position": [0.0027160644892044034, 0.023902236132297083]},
+			{"name": "a1", "shape": "box", "size": [0.042164684756002546, 0.05004953523005734], "mass": 2.8271412668241225,
+				"position": [0.0006292226187819281, 0.07282923987962284]},
+			{"name": "a2", "shape": "box", "size": [0.04379628436858481, 0.037963262312439745], "mass": 1.156964307920573,
+				"position": [0.002810847894449811, 0.11683563865087138]},
+			{"shape": "disc", "radius": 0.011402038883665132, "name": "b", "mass": 0.057537495791563316,
+				"position": [-0.08501953387827696, 0.19581726980709124],
+				"velocity": [1.537380192709085, -1.537380192709085], "spin": -8.522892565258553}],
+			"pairs": [{"a": "a0", "b": "g", "mu": 0.5760499201253322, "eps_n": 0.3},
+			{"a": "a1", "b": "a0", "mu": 0.5760499201253322, "eps_n": 0.3},
+			{"a": "a2", "b": "a1", "mu": 0.5760499201253322, "eps_n": 0.3},
+			{"a": "b", "b": "all", "mu": 0.4281886606823189, "eps_n": 0.7272714552801969}]},
+			"duration": 0.29000000000000004, "engine": {"kind": "fixed-step", "step": 0.0001, "impact": "poisson"},
+			"outputs": {"every": 0.0058000000000000005}}`: false,
+		`"bodies": [
+			{"name": "g", "shape": "half-plane", "fixed": true},
+			{"name": "a0", "shape": "box", "size": [0.057208056302574375, 0.029061729183514698], "mass": 2.170375712860348,
+				"position": [0.001467623413769859, 0.014530864591757349]},
+			{"name": "a1", "shape": "box", "size": [0.05586611962275017, 0.05580609876186218], "mass": 2.57153492871069,
+				"position": [0.001323698239826622, 0.05696477856444579]},
+			{"name": "a2", "shape": "box", "size": [0.05898269654032766, 0.024942467491721926], "mass": 3.3083603203237373,
+				"position": [0.0005203093325825887, 0.09733906169123785]},
+			{"shape": "box", "size": [0.017303681129787522, 0.017303681129787522], "angle": 0.014854554682658838, "name": "b",
+				"mass": 0.17187148128927582,
+				"position": [-0.09478668877441662, 0.1698102954370988],
+				"velocity": [1.8407090336696847, -1.8407090336696847], "spin": 3.7755852494803293}],
+			"pairs": [{"a": "a0", "b": "g", "mu": 0.2005286753154373, "eps_n": 0.3},
+			{"a": "a1", "b": "a0", "mu": 0.2005286753154373, "eps_n": 0},
+			{"a": "a2", "b": "a1", "mu": 0.2005286753154373, "eps_n": 0},
+			{"a": "b", "b": "all", "mu": 0.3224386548096937, "eps_n": 0.7657165328300957}]},
+			"duration": 0.255, "engine": {"kind": "fixed-step", "step": 5e-05, "impact": "newton"}, "outputs": {"every": 0.0051}}`: true,
+	} {
+		s := runOf(t, `{"version": 1, "name": "pile", "system": "scene", "scene": {`+scene)
+		if says := s.doubts(); len(says) > 0 || differs != strings.Contains(s.differs, "event-driven") || s.confirmed == differs {
+			t.Errorf("%q, %q", says, s.differs)
+		}
+		if !differs && s.counts()["unverified_steps"] == 0 {
+			t.Error("every step is verified")
+		}
+	}
+}

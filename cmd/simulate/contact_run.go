@@ -42,6 +42,7 @@ type contactRun struct {
 	events  []EventRow
 
 	longStepText string            // what is said of steps that may have missed a contact
+	confirmed    bool              // the event-driven engine has the same to the end
 	differs      string            // what a repeated run changes, where the order of blows may matter
 	metrics      []Metric          // what happened
 	meaning      map[string]string // of metrics whose name does not say it, by name
@@ -240,11 +241,12 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
 	s.solver = stepCounts(&m.MoreauCounts)
 	found := false
-	if s.repeats() && (m.Overruns > 0 || m.Blows > 0 || crowded(&m.MoreauCounts)) {
+	if s.repeats() && m.Overruns+m.Blows+m.Degraded+m.Flickers > 0 {
 		if s.differs, found, err = s.repeat(ctx, q0, u0, &m.MoreauCounts); err != nil {
 			return err
 		}
 	}
+	s.confirmed = found && s.differs == ""
 	if o := m.Overrun; m.Overruns > 0 && !found {
 		s.differs = ""
 		s.longStepText = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g "+

@@ -32,7 +32,8 @@ func (r placement) bears(a *Outline, k int, nx, ny float64) bool {
 
 // otherSide moves a place over an edge that vertex k of a cannot touch to the neighbour of that edge round a convex corner of b, when it
 // can touch that one. Two corners of faces that lie on each other meet like this: which side of the corner is nearer is a matter of
-// rounding. A vertex outside of the material is not in the other side, however near it is to the line of that.
+// rounding. A vertex inside of the material has come through that side, however deep it is; one outside is not in it, however near it is to
+// the line of that.
 func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 	if h.gap > onChord {
 		return false
@@ -48,7 +49,7 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 		}
 		s, near := b.overEdge(n, x, y), 1e-3*b.length[n]
 		along := s.s - b.arc[n]
-		if math.Abs(s.gap) < near && along > -near && along < b.length[n]+near && r.bears(a, k, s.nx, s.ny) {
+		if s.gap < near && along > -near && along < b.length[n]+near && r.bears(a, k, s.nx, s.ny) {
 			*h = s
 			return true
 		}

@@ -203,3 +203,43 @@ func TestBoxSlidesOverAJoint(t *testing.T) {
 		}
 	}
 }
+
+// A box that falls on one of its own width, side above side to rounding, meets its top, however long the step is in which it gets there.
+func TestBoxFallsOnItsOwnWidth(t *testing.T) {
+	for i := range 40 {
+		r := rand.New(rand.NewPCG(uint64(i), 21))
+		size, tilt := logUniform(r, 0.01, 10), oneOf(r, 0, 0.3, math.Pi/2, -2)
+		s, k := math.Sincos(tilt)
+		turned := func(x, y, angle float64) [3]float64 { return [3]float64{k*x - s*y, s*x + k*y, angle} }
+		w, h, drop, v0 := size*(0.3+r.Float64()), size*(0.1+r.Float64()), size*logUniform(r, 0.01, 20), oneOf(r, 0, 1.0)*r.Float64()
+		thick, beside, eps := size*(0.05+r.Float64()), oneOf(r, 0, 1e-13, 1e-12, -1e-12, 1e-10), oneOf(r, 0, 0.5)
+		box, under := boxBody("box", 1, w+oneOf(r, 0, 1e-12, -1e-12, 1e-10), h), boxBody("under", 1, w, thick)
+		box.Pose, box.Speed = turned(beside, drop+h/2, tilt), turned(0, -v0, 0)
+		under.Pose, under.Locked = turned(0, -thick/2, tilt), [3]bool{true, true, true}
+		g := turned(0, -weight, 0)
+		sc, _, err := sceneOf(contact.SceneSpec{Gravity: [2]float64{g[0], g[1]}, Bodies: []contact.BodySpec{box, under},
+			Pairs: []contact.PairSpec{{A: "box", B: "under", Law: contact.Law{Mu: oneOf(r, 0, 0.5), EpsN: eps}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fast := math.Sqrt(v0*v0 + 2*weight*drop)
+		after := 0.05*fast/weight + 0.5*eps*fast/weight
+		sc.end, sc.step = (fast-v0)/weight+after, min(2e-5, 0.05*size/fast)
+		y, v := h/2, 0.0
+		if eps > 0 {
+			y, v = y+eps*fast*after-weight*after*after/2, eps*fast-weight*after
+		}
+		q, u := turned(beside, y, tilt), turned(0, v, 0)
+		sc.judge = func(o *outcome, slack float64) (says string) {
+			for j := range q {
+				says += off("place", o.q[j], q[j], 1e-8+slack) + off("speed", o.u[j], u[j], 1e-6+20*slack)
+			}
+			return says
+		}
+		for e, run := range []func() (verdict, string){sc.byEvents, sc.bySteps} {
+			if v, says := run(); v != right {
+				t.Errorf("%d: %s by %s: %s", i, v, []string{"events", "steps"}[e], says)
+			}
+		}
+	}
+}
