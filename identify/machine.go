@@ -235,6 +235,9 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 		}
 	}
 	r.givenNumbers = b.Spec.Uncertain.GivenNumbers(b.Model.NV())
+	for _, s := range b.Exact {
+		r.scaledBy(s.Name, s.Moves)
+	}
 	r.findLacking(b)
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
 		for j, apart := range iv.Differences { // where they differ beyond chance, intervals hold both values
@@ -387,9 +390,13 @@ func (r *Result) judgeInstruments(say sayer) {
 
 // list writes names, the first of many.
 func list(names []string) string {
-	const most = 8
+	return cmp.Or(firstOf(names, 8), "none")
+}
+
+// firstOf writes the first names, and how many more there are.
+func firstOf(names []string, most int) string {
 	if len(names) > most {
 		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	return cmp.Or(strings.Join(names, ", "), "none")
+	return strings.Join(names, ", ")
 }

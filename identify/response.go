@@ -40,19 +40,24 @@ type ResponseChecks struct {
 func (r *Result) wrongGains(sol *fit.Solution, b *response.Result) {
 	l := fit.NewLinear(sol)
 	for i := range b.Gains {
-		g, gain := &b.Gains[i], 0.0
+		g, gain, uncertain := &b.Gains[i], 0.0, 0.0
 		for _, f := range r.Findings {
 			if f.Kind == rounding && f.Channel == g.Name {
 				gain = math.Max(gain, f.Value)
 			}
 		}
+		name, moves := fit.Clock, map[string]float64{}
+		if g.Name != "" {
+			name, uncertain = "gain of "+g.Name, b.Uncertain().Gain
+		}
 		for k, by := range l.Move(g.Rows) {
 			p := &r.Parameters[sol.Searched()[k]]
 			p.rounded += gain * math.Abs(by)
-			p.givenErr = math.Hypot(p.givenErr, b.Uncertain().Gain/100*by)
-			if b.Uncertain().Gain == 0 {
-				p.gainMove = math.Max(p.gainMove, math.Abs(by)/100)
-			}
+			p.givenErr = math.Hypot(p.givenErr, uncertain/100*by)
+			moves[p.Name] = by / 100
+		}
+		if uncertain == 0 {
+			r.scaledBy(name, moves)
 		}
 	}
 }
@@ -82,7 +87,7 @@ func OfResponse(b *response.Result, units []string, info []record.Info, findings
 	r.fill(sol, a, start)
 	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
 	r.findSuspects(sol, slices.Concat(b.Forces, b.Suspects), r.harm(sol), weakRelative, b.Suspects...)
-	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}}
+	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}, {Name: fit.Clock}}
 	r.wrongGains(sol, b)
 	last := stageOf("lm", sol)
 	last.RMS = r.Fit.RMS

@@ -59,6 +59,10 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 			r.givenNumbers = append(r.givenNumbers, g)
 		}
 	}
+	for _, s := range b.Exact {
+		r.givenNumbers = append(r.givenNumbers, fit.GivenNumber{Name: s.Name})
+		r.scaledBy(s.Name, s.Moves)
+	}
 	r.judge()
 	return r, nil
 }

@@ -422,6 +422,9 @@ func (r *Result) Headline() string {
 	if exact != nil {
 		s += "; assumed exact: " + list(exact)
 	}
+	if moves := r.exactMoves(); moves != nil {
+		s += "; " + list(moves)
+	}
 	return s
 }
 

@@ -159,7 +159,7 @@ func (r *Result) uncertainAlone() []float64 {
 			for k := range c {
 				c[k] = (now[k][0] - was[k][0]) / displacement
 			}
-			l.givenColumns = append(l.givenColumns, givenColumn{uncertainty, c})
+			l.givenColumns = append(l.givenColumns, givenColumn{"", uncertainty, c})
 		}
 		body := bodyOf(r.Model, 0)
 		for _, e := range []r3.Vec{{X: displacement}, {Y: displacement}} {
@@ -171,7 +171,8 @@ func (r *Result) uncertainAlone() []float64 {
 		}
 		add(r.Spec.Uncertain.Zero, r.torquesAt(r.Model, phi, moved))
 	}
-	return l.uncertain()
+	errs, _ := l.uncertain()
+	return errs
 }
 
 // Unsure are the standard uncertainties of the free parameters by what was given, by name.

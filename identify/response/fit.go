@@ -25,7 +25,7 @@ type Result struct {
 	Reached  int           // of them that ended at the best
 	Suspects []fit.Suspect // what may be wrong with machine and records, for the rows of Solution
 	Forces   []fit.Suspect // that the machine may lack at its joints
-	Gains    []Gain        // of inputs and outputs that are not zero; nil: not known
+	Gains    []Gain        // of inputs and outputs that are not zero, and of the clock; nil: not known
 	Warnings []string
 	Compute  time.Duration
 
@@ -33,9 +33,9 @@ type Result struct {
 	pulses bool // spikes of inputs were left out
 }
 
-// Gain is by how much the rows of the model rise with the gain of a column, relative.
+// Gain is by how much the rows of the model rise with the gain of a column, or with the time between samples, relative.
 type Gain struct {
-	Name string // of the input or output
+	Name string // of the input or output; "": the clock
 	Rows []float64
 }
 
