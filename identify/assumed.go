@@ -228,7 +228,7 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 	if r.givenNumbers == nil { // else those of a machine
 		r.givenNumbers, r.givenKeys = j.givenNumbers(st.sol), "as gain_error, or as error of a parameter"
 	}
-	r.scaledByUnits(j.plan.Model.Rotary, !j.hasPosition(), j.setBy())
+	r.scaledByUnits(j.plan.Model.Rotary, j.byVelocity(), j.setBy())
 	square := make([]float64, len(r.Parameters))
 	scaled := func(share float64) { // all that is in proportion to the force
 		for i := range r.Parameters {
@@ -273,7 +273,7 @@ func (j *job) givenNumbers(s *fit.Solution) (list []fit.GivenNumber) {
 	if j.plan.Model.Drive.Recorded() {
 		list = append(list, fit.GivenNumber{Name: fit.ForceGain, Uncertainty: 100 * j.plan.GainErr, Unit: "%"})
 	}
-	motion := map[bool]string{false: "velocity", true: "position"}[j.hasPosition()]
+	motion := map[bool]string{true: "velocity", false: "position"}[j.byVelocity()]
 	list = append(list, fit.GivenNumber{Name: "gain of the " + motion}, fit.GivenNumber{Name: fit.Clock})
 	for _, name := range j.plan.ExactNumbers {
 		list = append(list, fit.GivenNumber{Name: name})
@@ -295,9 +295,10 @@ func (j *job) givenNumbers(s *fit.Solution) (list []fit.GivenNumber) {
 	return list
 }
 
-// hasPosition tells that the motion was recorded as a position.
-func (j *job) hasPosition() bool {
-	return slices.ContainsFunc(j.recs.Fit, func(d *record.Record) bool { return len(d.Position) > 0 })
+// byVelocity tells that the motion is known by a recorded velocity.
+func (j *job) byVelocity() bool {
+	return j.lastStage.method.Simulates && j.plan.Model.Output == axis.Velocity ||
+		!slices.ContainsFunc(j.recs.Fit, func(d *record.Record) bool { return len(d.Position) > 0 })
 }
 
 // setBy is the known parameter that sets the scale of all forces, because none was recorded: the inertia of free motion, the spring that
