@@ -62,11 +62,7 @@ func fitResponse(ctx context.Context, cfg *configs.ResponseFit, workers int, bar
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("validation: %w", err)
 	}
-	var units []string
-	for _, c := range cfg.Columns()[len(cfg.Inputs):] {
-		units = append(units, c.Unit)
-	}
-	res, answer, err := identify.OfResponse(found, units, recs.info, recs.findings, checks, spec.Params)
+	res, answer, err := identify.OfResponse(found, recs.info, recs.findings, checks, spec.Params)
 	return res, answer, found, err
 }
 

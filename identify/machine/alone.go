@@ -195,7 +195,7 @@ func (r *Result) explainAlone(recs []Recording) (*fit.Solution, []Joint, []strin
 		return nil, nil, nil, err
 	}
 	j := r.Joints[0]
-	j.Rows, j.RMS, j.Percent, j.SlowRows = len(s.Residual), numeric.RMS(s.Residual), fit.Percent(s.Measured, s.Residual), 0
-	j.R2 = 1 - (1-j.Percent/100)*(1-j.Percent/100)
+	j.explain(s.Measured, s.Residual)
+	j.SlowRows = 0
 	return s, []Joint{j}, s.Notes, nil
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/multibody"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -232,7 +233,7 @@ func (l *lack) geometry() {
 		}
 	}
 	for i, x := range l.noise(grid, phi, was) {
-		r.Joints[i].Noise = x
+		r.Joints[i].Noise = numeric.OrNull(x)
 	}
 	l.knownRows = l.rowsOnGrid(grid)
 	l.miscounted(grid, phi, was)
