@@ -11,7 +11,6 @@ import (
 	"hilrig/identify/filter"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
-	"hilrig/identify/record"
 )
 
 // block are the rows of a joint in a recording: torque and columns of the base parameters, at the rows that are kept.
@@ -87,7 +86,9 @@ func (f *filters) sampled(dt float64) *filters {
 }
 
 // motion is a position behind the low-pass with its derivatives.
-func (f *filters) motion(position []float64) (q, v, a []float64) { return f.positionLowpass.Motion(position, f.dt) }
+func (f *filters) motion(position []float64) (q, v, a []float64) {
+	return f.positionLowpass.Motion(position, f.dt)
+}
 
 // directionVelocity is the velocity that tells the direction of motion; calm: in half the band.
 func (f *filters) directionVelocity(position, v []float64, calm bool) []float64 {
