@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -107,22 +108,29 @@ func (p *Parameter) takenFor() (list []Scaled) {
 
 // exactMoves says what 1 % of each number that is taken for exact makes, where that is much beside the intervals.
 func (r *Result) exactMoves() (texts []string) {
-	type group struct{ number, percent string }
-	var groups []group
-	names := map[group][]string{}
+	var numbers []string
+	moves := map[string][]Scaled{} // of each number, with the names of parameters
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		for _, s := range p.takenFor() {
-			g := group{s.Name, fmt.Sprintf("%.2g %%", s.Percent)}
-			if names[g] == nil {
-				groups = append(groups, g)
+			if moves[s.Name] == nil {
+				numbers = append(numbers, s.Name)
 			}
-			names[g] = append(names[g], p.Name)
+			moves[s.Name] = append(moves[s.Name], Scaled{p.Name, math.Round(10*s.Percent) / 10})
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b group) int { return strings.Compare(a.number, b.number) })
-	for _, g := range groups {
-		texts = append(texts, fmt.Sprintf("1 %% of the %s is %s of %s", g.number, g.percent, firstOf(names[g], fewNames)))
+	for _, number := range numbers {
+		slices.SortStableFunc(moves[number], func(a, b Scaled) int { return cmp.Compare(b.Percent, a.Percent) })
+		var parts []string
+		for _, m := range moves[number] {
+			parts = append(parts, fmt.Sprintf("%g %% of %s", m.Percent, m.Name))
+		}
+		texts = append(texts, fmt.Sprintf("1 %% of the %s is %s", number, firstOf(parts, shownMoves)))
 	}
 	return texts
 }
+
+const (
+	shownScales = 4 // numbers that are taken for exact have what they do in a headline …
+	shownMoves  = 3 // … to so many parameters, those that they move most
+)

@@ -424,7 +424,7 @@ func (r *Result) Headline() string {
 		s += "; assumed exact: " + list(exact)
 	}
 	if moves := r.exactMoves(); moves != nil {
-		s += "; " + list(moves)
+		s += "; " + firstOf(moves, shownScales)
 	}
 	return s
 }
