@@ -26,7 +26,7 @@ const leastScale = 0.05
 func (r *Result) scaledBy(name string, moves map[string]float64) {
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if by := math.Abs(100 * moves[p.Name] / p.Value); by > leastScale && !math.IsInf(by, 0) && !p.Fixed && !p.State() {
+		if by := math.Abs(100 * moves[p.Name] / p.Value); by > leastScale && !math.IsInf(by, 0) && !p.Fixed && !p.State() && !fit.MayBeZero(p.Name) {
 			p.ScalesWith = append(p.ScalesWith, Scaled{name, by})
 		}
 	}
@@ -106,8 +106,8 @@ func (p *Parameter) takenFor() (list []Scaled) {
 	return list
 }
 
-// exactMoves says what 1 % of each number that is taken for exact makes, where that is much beside the intervals.
-func (r *Result) exactMoves() (texts []string) {
+// ExactMoves says what 1 % of each number that is taken for exact makes, where that is much beside the intervals.
+func (r *Result) ExactMoves() (texts []string) {
 	var numbers []string
 	moves := map[string][]Scaled{} // of each number, with the names of parameters
 	for i := range r.Parameters {
@@ -130,7 +130,5 @@ func (r *Result) exactMoves() (texts []string) {
 	return texts
 }
 
-const (
-	shownScales = 4 // numbers that are taken for exact have what they do in a headline …
-	shownMoves  = 3 // … to so many parameters, those that they move most
-)
+// shownMoves is to how many parameters it is said what a number does, those that it moves most.
+const shownMoves = 5

@@ -423,9 +423,6 @@ func (r *Result) Headline() string {
 	if exact != nil {
 		s += "; assumed exact: " + list(exact)
 	}
-	if moves := r.exactMoves(); moves != nil {
-		s += "; " + firstOf(moves, shownScales)
-	}
 	return s
 }
 

@@ -551,8 +551,8 @@ func TestResponseSuite(t *testing.T) {
 					if p.Worth == string(identify.Identified) && miss > 2*half+1.1*said && math.Abs(p.Value-want) > 0.03*want {
 						t.Errorf("seed %d: %s is %+.1f %% off, known to ±%.1f %%", seed+1, p.Name, 100*(p.Value/want-1), 100*half/want)
 					}
-					if miss > half && said > half && !strings.Contains(r.Headline(), "1 % of the "+k.wrongScale()) {
-						t.Errorf("seed %d: %s is %+.1f %% off by the %s: %s", seed+1, p.Name, 100*(p.Value/want-1), k.wrongScale(), r.Headline())
+					if miss > half && said > half && !strings.Contains(p.IntervalSource, k.wrongScale()) {
+						t.Errorf("seed %d: %s is %+.1f %% off by the %s: %s", seed+1, p.Name, 100*(p.Value/want-1), k.wrongScale(), p.IntervalSource)
 					}
 				}
 			}
