@@ -19,14 +19,14 @@ type Scaled struct {
 	Percent float64 `json:"percent"` // by which 1 % of the number moves the value
 }
 
-// leastScale is the percentage of a value, by 1 % of a number, below which the value is not said to go with the number.
-const leastScale = 0.05
+// minScalePercent is the percentage of a value, by 1 % of a number, below which the value is not said to go with the number.
+const minScalePercent = 0.05
 
 // scaledBy takes in by how much 1 % of a number that is taken for exact moves the parameters, in their units.
 func (r *Result) scaledBy(name string, moves map[string]float64) {
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		if by := math.Abs(100 * moves[p.Name] / p.Value); by > leastScale && !math.IsInf(by, 0) && !p.Fixed && !p.State() && !fit.MayBeZero(p.Name) {
+		if by := math.Abs(100 * moves[p.Name] / p.Value); by > minScalePercent && !math.IsInf(by, 0) && !p.Fixed && !p.State() && !fit.MayBeZero(p.Name) {
 			p.ScalesWith = append(p.ScalesWith, Scaled{name, by})
 		}
 	}

@@ -197,7 +197,7 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 	for _, t := range b.Spec.Terms {
 		r.Model.Terms = append(r.Model.Terms, string(t))
 	}
-	if err := r.take(b.Solution, b.Spread, info, findings, b.Warnings, nil); err != nil {
+	if err := r.fillFrom(b.Solution, b.Spread, info, findings, b.Warnings, nil); err != nil {
 		return nil, err
 	}
 	r.Indistinct = []fit.Indistinct{}
@@ -214,8 +214,8 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 		}
 	}
 	r.givenNumbers = b.Spec.Uncertain.GivenNumbers(b.Model.NV())
-	for _, s := range b.Exact {
-		r.scaledBy(s.Name, s.Moves)
+	for _, s := range b.ExactScales {
+		r.scaledBy(s.Name, s.ParamMoves)
 	}
 	r.findLacking(b)
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {

@@ -60,7 +60,7 @@ func OfResponse(b *response.Result, info []record.Info, findings []record.Findin
 		Chain: Chain{"lm"}, Compute: b.Compute.Seconds(),
 		Steps: &Stepping{Scheme: "implicit midpoint", PerSample: b.Steps, Step: b.Step, Shift: b.Shift, Worst: b.Worst, key: "steps"},
 	}
-	if err := r.take(sol, noRepetitions, info, findings, b.Warnings, start); err != nil {
+	if err := r.fillFrom(sol, noRepetitions, info, findings, b.Warnings, start); err != nil {
 		return nil, nil, err
 	}
 	r.findSuspects(sol, slices.Concat(b.Forces, b.Suspects), r.harm(sol), weakRelative, b.Suspects...)

@@ -17,7 +17,7 @@ const rolling = "rolling"
 func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Result, error) {
 	r := &Result{Method: "a ball that rolls, compared with the markers on it", Model: Subject{Law: rolling, Terms: []string{}}, Chain: Chain{},
 		Compute: b.Compute}
-	if err := r.take(b.Solution, noRepetitions, []record.Info{info}, findings, b.Warnings, nil); err != nil {
+	if err := r.fillFrom(b.Solution, noRepetitions, []record.Info{info}, findings, b.Warnings, nil); err != nil {
 		return nil, err
 	}
 	r.Indistinct, r.doubts, r.negligibleParams = []fit.Indistinct{}, b.Reasons, b.NegligibleParams // the warnings have what is not told apart
@@ -50,9 +50,9 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 			r.givenNumbers = append(r.givenNumbers, g)
 		}
 	}
-	for _, s := range b.Exact {
+	for _, s := range b.ExactScales {
 		r.givenNumbers = append(r.givenNumbers, fit.GivenNumber{Name: s.Name})
-		r.scaledBy(s.Name, s.Moves)
+		r.scaledBy(s.Name, s.ParamMoves)
 	}
 	r.judge()
 	return r, nil

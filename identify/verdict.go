@@ -438,8 +438,8 @@ func (p *Parameter) precision() string {
 // halfInterval is that of the interval, to the wider side.
 func (p *Parameter) halfInterval() float64 { return math.Max(p.CI[1]-p.Value, p.Value-p.CI[0]) }
 
-// take begins the result of a fit that is not of an axis: it takes in records, findings and a solution, assessed and then adjusted.
-func (r *Result) take(s *fit.Solution, adjust func(e *fit.Assessment), info []record.Info, findings []record.Finding, warnings []string,
+// fillFrom begins the result of a fit that is not of an axis: it takes in records, findings and a solution, assessed and then adjusted.
+func (r *Result) fillFrom(s *fit.Solution, adjust func(e *fit.Assessment), info []record.Info, findings []record.Finding, warnings []string,
 	start []fit.Param) error {
 	a, err := fit.Assess(s)
 	if err != nil {

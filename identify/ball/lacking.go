@@ -124,7 +124,7 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 		r.Warnings = append(r.Warnings, "what the model may lack was not looked for: the simulation fails beside what was found")
 		return nil
 	}
-	r.Exact = exactNumbers(list, columns, &s.base, sol)
+	r.ExactScales = exactNumbers(list, columns, &s.base, sol)
 	at := map[string]int{}
 	a := &adjustment{file: given}
 	for i := range list {
@@ -170,7 +170,7 @@ func exactNumbers(list []fixed, columns [][]float64, base *setup, sol *fit.Solut
 			moves[sol.Params[sol.Searched()[k]].Name] = by
 		}
 		if name != "" {
-			out = append(out, fit.ScaleMove{Name: name, Moves: moves})
+			out = append(out, fit.ScaleMove{Name: name, ParamMoves: moves})
 		}
 		return moves
 	}
@@ -201,5 +201,5 @@ func exactNumbers(list []fixed, columns [][]float64, base *setup, sol *fit.Solut
 		q := &sol.Params[i]
 		clock[q.Name] = 2*clock[q.Name] + powers[q.Unit]*q.Value/100
 	}
-	return append(out, fit.ScaleMove{Name: fit.Clock, Moves: clock})
+	return append(out, fit.ScaleMove{Name: fit.Clock, ParamMoves: clock})
 }

@@ -20,8 +20,8 @@ const Clock = "clock"
 
 // ScaleMove is by how much 1 % of a number that is taken for exact moves the parameters, by name and in their units.
 type ScaleMove struct {
-	Name  string
-	Moves map[string]float64
+	Name       string
+	ParamMoves map[string]float64
 }
 
 func (g GivenNumber) String() string {

@@ -36,7 +36,7 @@ type Result struct {
 	Share          []float64     // of the free ones: rms of its torques over that of all, weighted, %
 	Suspects       []fit.Suspect // what the machine may lack, for the rows of Solution
 	GivenErr       []float64     // standard uncertainty of the free ones by that of gains, lengths, axes and zeros
-	Exact          []fit.ScaleMove
+	ExactScales    []fit.ScaleMove
 	OneWay         []int // joints that move in one direction: their Coulomb friction and a constant torque are one number
 	Warnings       []string
 	Compute        time.Duration

@@ -109,7 +109,7 @@ func (l *lack) uncertain() (errs []float64, exact []fit.ScaleMove) {
 			by[l.r.Base.Name(k)] = move / 100
 		}
 		if g.uncertainty == 0 {
-			exact = append(exact, fit.ScaleMove{Name: g.name, Moves: by})
+			exact = append(exact, fit.ScaleMove{Name: g.name, ParamMoves: by})
 		}
 	}
 	return errs, exact

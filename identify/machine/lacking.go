@@ -27,7 +27,7 @@ func (r *Result) suspects(recs []Recording) []fit.Suspect {
 		l.joint(j)
 	}
 	l.geometry()
-	r.GivenErr, r.Exact = l.uncertain()
+	r.GivenErr, r.ExactScales = l.uncertain()
 	for i := range l.list { // columns pass the low-passes of the torque: they know what these make of a reversal
 		l.list[i].Turn = true
 	}
