@@ -411,7 +411,7 @@ func (c *ResponseFit) Spec(workers int) response.Spec {
 		s.Inputs = append(s.Inputs, in.Path)
 	}
 	for _, o := range c.Outputs {
-		s.Outputs = append(s.Outputs, response.Output{Name: o.Name, Noise: o.noise})
+		s.Outputs = append(s.Outputs, response.Output{Name: o.Name, Unit: o.unit, Noise: o.noise})
 	}
 	return s
 }

@@ -241,6 +241,7 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 	if r.givenNumbers == nil { // else those of a machine
 		r.givenNumbers, r.givenKeys = j.givenNumbers(st.sol), "as gain_error, or as error of a parameter"
 	}
+	r.scaledByUnits(j.plan.Model.Rotary, j.byVelocity(), j.setBy())
 	square := make([]float64, len(r.Parameters))
 	scaled := func(share float64) { // all that is in proportion to the force
 		for i := range r.Parameters {
@@ -258,7 +259,7 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 			}
 			continue
 		}
-		if j.sets(g.Name) {
+		if g.Name == j.setBy() {
 			scaled(*g.Err / st.sol.Params[k].Value)
 			continue
 		}
@@ -285,16 +286,13 @@ func (j *job) givenNumbers(s *fit.Solution) (list []fit.GivenNumber) {
 	if j.plan.Model.Drive.Recorded() {
 		list = append(list, fit.GivenNumber{Name: fit.ForceGain, Uncertainty: 100 * j.plan.GainErr, Unit: "%"})
 	}
-	motion := "velocity"
-	if slices.ContainsFunc(j.recs.Fit, func(d *record.Record) bool { return len(d.Position) > 0 }) {
-		motion = "position"
-	}
-	list = append(list, fit.GivenNumber{Name: "gain of the " + motion})
+	motion := map[bool]string{true: "velocity", false: "position"}[j.byVelocity()]
+	list = append(list, fit.GivenNumber{Name: "gain of the " + motion}, fit.GivenNumber{Name: fit.Clock})
 	for _, name := range j.plan.ExactNumbers {
 		list = append(list, fit.GivenNumber{Name: name})
 	}
 	if j.plan.Model.Drive == axis.Servo {
-		list = append(list, fit.GivenNumber{Name: "gains of the controller"})
+		list = append(list, fit.GivenNumber{Name: controllerGains})
 	}
 	for _, g := range j.plan.GivenParams {
 		i := fit.Index(s.Params, g.Name)
@@ -310,16 +308,22 @@ func (j *job) givenNumbers(s *fit.Solution) (list []fit.GivenNumber) {
 	return list
 }
 
-// sets tells that a known parameter sets the scale of all forces, because none was recorded: the inertia of free motion, the spring that
-// draws.
-func (j *job) sets(name string) bool {
+// byVelocity tells that the motion is known by a recorded velocity.
+func (j *job) byVelocity() bool {
+	return j.lastStage.method.Simulates && j.plan.Model.Output == axis.Velocity ||
+		!slices.ContainsFunc(j.recs.Fit, func(d *record.Record) bool { return len(d.Position) > 0 })
+}
+
+// setBy is the known parameter that sets the scale of all forces, because none was recorded: the inertia of free motion, the spring that
+// draws; "": a force was.
+func (j *job) setBy() string {
 	switch j.plan.Model.Drive {
 	case axis.Coast:
-		return name == "M" || name == "J"
+		return map[bool]string{false: "M", true: "J"}[j.plan.Model.Rotary]
 	case axis.Spring:
-		return name == "kd"
+		return "kd"
 	}
-	return false
+	return ""
 }
 
 // littleError is the share of an error by which its effect is found: a frequency that is off by much is a motion of another phase.

@@ -96,8 +96,12 @@ func (r *Result) origin(p *Parameter) string {
 			parts = append(parts, "widened by "+w.source)
 		}
 	}
-	if p.CI != nil && p.gainMove > p.halfInterval() {
-		parts = append(parts, "without errors of gains, of which 1 % moves it further")
+	var exact []string
+	for _, s := range p.takenFor() {
+		exact = append(exact, s.Name)
+	}
+	if exact != nil {
+		parts = append(parts, "times the "+list(exact)+", taken for exact")
 	}
 	return strings.Join(parts, "; ")
 }

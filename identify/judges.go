@@ -58,15 +58,6 @@ var judges = []struct {
 // judge asks all judges.
 func (r *Result) judge() {
 	r.Verdict, r.Reasons = Identified, []fit.Reason{}
-	for _, g := range r.givenNumbers {
-		if (g.Name == fit.ForceGain || g.Name == fit.TorqueGains) && g.Uncertainty == 0 {
-			for k := range r.Parameters {
-				if p := &r.Parameters[k]; inForce(p.Unit) {
-					p.gainMove = math.Abs(p.Value) / 100
-				}
-			}
-		}
-	}
 	for _, j := range judges {
 		j.judge(r, r.AddReason)
 	}

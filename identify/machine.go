@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 	"hilrig/identify/machine"
@@ -53,19 +52,10 @@ type MachineInstrument struct {
 
 // MachineJoint is how well the torque of a joint is explained.
 type MachineJoint struct {
-	Name     string   `json:"name"`
-	Unit     string   `json:"unit"`
-	Passive  bool     `json:"passive"` // fit and R² are those of the largest part of its torque, which is zero
-	Percent  float64  `json:"fit_percent"`
-	R2       float64  `json:"r2"`
-	RMS      float64  `json:"rms"`
-	Noise    *float64 `json:"noise"` // what noise of the records alone would leave over, rms; null: not known
-	Rows     int      `json:"rows"`
-	SlowRows int      `json:"rows_slow"` // left out
-	MinSpeed float64  `json:"least_speed"`
-	Valid    *float64 `json:"validation_fit_percent"`
-	ValidR2  *float64 `json:"validation_r2"`
-	Written  float64  `json:"written_fit_percent"` // of the set of all parameters, on the records of the fit
+	machine.Joint
+	Valid   *float64 `json:"validation_fit_percent"`
+	ValidR2 *float64 `json:"validation_r2"`
+	Written float64  `json:"written_fit_percent"` // of the set of all parameters, on the records of the fit
 }
 
 // MachineBase is a base parameter, a sum of parameters of bodies and joints.
@@ -152,8 +142,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	own := b.ExplainFit(written)
 	for i, j := range b.Joints {
-		out.Joints = append(out.Joints, MachineJoint{Name: j.Name, Unit: j.Unit, Passive: j.Passive, Percent: j.Percent, R2: j.R2,
-			RMS: j.RMS, Noise: numeric.OrNull(j.Noise), Rows: j.Rows, SlowRows: j.SlowRows, MinSpeed: j.MinSpeed, Written: own[i].Percent})
+		out.Joints = append(out.Joints, MachineJoint{Joint: j, Written: own[i].Percent})
 	}
 	r.bodies = &bodies{out.Possible, unreal, out.PossibleGrowth, out.Impossible}
 	if b.Axis != nil { // judged as an axis: of one joint, no real body has what has the wrong sign
@@ -188,9 +177,9 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	for i, j := range out.Joints {
 		c := channel{name: "joint " + j.Name, unit: j.Unit, percent: &out.Joints[i].Percent, validation: j.Valid,
-			rms: j.RMS, passive: j.Passive, parts: b.Joints[i].Largest}
+			rms: j.RMS, passive: j.Passive, parts: j.Largest}
 		if b.Hidden(i, weakShare/100, looseWidth) != nil { // much of one of them may be; it moves the others too
-			c.noise, c.hides = out.Joints[i].Noise, b.Hidden(i, weakShare/100, 0)
+			c.noise, c.hides = j.Noise, b.Hidden(i, weakShare/100, 0)
 		}
 		r.channels = append(r.channels, c)
 	}
@@ -200,27 +189,17 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 
 // ofJoints is the result of a machine of several joints, but for what is judged.
 func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) (*Result, error) {
-	a, err := fit.Assess(b.Solution)
-	if err != nil {
-		return nil, err
-	}
-	b.Spread(a)
-	r := &Result{
-		Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}},
-		Chain: Chain{},
-		Data:  info[0], Findings: append([]record.Finding{}, findings...), Settings: b.Spec, Warnings: append([]string{}, b.Warnings...),
-		Compute: b.Compute.Seconds(),
-	}
+	r := &Result{Method: "inverse dynamics of a machine by weighted linear least squares", Model: Subject{Law: "machine", Terms: []string{}},
+		Chain: Chain{}, Settings: b.Spec, Compute: b.Compute.Seconds()}
 	if b.Spec.Instruments == machine.UseEstimate {
 		r.Method = "inverse dynamics of a machine by instrumental variables"
 	}
 	for _, t := range b.Spec.Terms {
 		r.Model.Terms = append(r.Model.Terms, string(t))
 	}
-	if len(info) > 1 {
-		r.Records = info
+	if err := r.fillFrom(b.Solution, b.Spread, info, findings, b.Warnings, nil); err != nil {
+		return nil, err
 	}
-	r.fill(b.Solution, a, nil)
 	r.Indistinct = []fit.Indistinct{}
 	r.HalfCutoff, r.halfErr = make([]float64, len(r.Parameters)), make([]float64, len(r.Parameters))
 	for i := range r.Parameters {
@@ -235,6 +214,9 @@ func ofJoints(b *machine.Result, info []record.Info, findings []record.Finding) 
 		}
 	}
 	r.givenNumbers = b.Spec.Uncertain.GivenNumbers(b.Model.NV())
+	for _, s := range b.ExactScales {
+		r.scaledBy(s.Name, s.ParamMoves)
+	}
 	r.findLacking(b)
 	if iv := b.IV; iv != nil && b.Spec.Instruments == machine.UseCheck {
 		for j, apart := range iv.Differences { // where they differ beyond chance, intervals hold both values
@@ -387,9 +369,13 @@ func (r *Result) judgeInstruments(say sayer) {
 
 // list writes names, the first of many.
 func list(names []string) string {
-	const most = 8
+	return cmp.Or(firstOf(names, 8), "none")
+}
+
+// firstOf writes the first names, and how many more there are.
+func firstOf(names []string, most int) string {
 	if len(names) > most {
 		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	return cmp.Or(strings.Join(names, ", "), "none")
+	return strings.Join(names, ", ")
 }

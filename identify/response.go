@@ -12,20 +12,9 @@ import (
 
 // Response is what stands beside the result of a machine that was fitted to its response: how well each output is explained.
 type Response struct {
-	Outputs []ResponseOutput `json:"outputs"`
-	Starts  int              `json:"starts"`  // descents from different values
-	Reached int              `json:"reached"` // of them that ended at the best
-}
-
-// ResponseOutput is an output of the machine.
-type ResponseOutput struct {
-	Name    string   `json:"name"`
-	Unit    string   `json:"unit"`
-	Percent float64  `json:"fit_percent"`
-	RMS     float64  `json:"rms"`
-	Noise   float64  `json:"noise"`        // by which it was weighted
-	Record  float64  `json:"record_noise"` // that the record shows from sample to sample
-	Valid   *float64 `json:"validation_fit_percent"`
+	Outputs []response.Explained `json:"outputs"`
+	Starts  int                  `json:"starts"`  // descents from different values
+	Reached int                  `json:"reached"` // of them that ended at the best
 }
 
 // ResponseChecks are the records that were not fitted, and how they are explained.
@@ -40,58 +29,47 @@ type ResponseChecks struct {
 func (r *Result) wrongGains(sol *fit.Solution, b *response.Result) {
 	l := fit.NewLinear(sol)
 	for i := range b.Gains {
-		g, gain := &b.Gains[i], 0.0
+		g, gain, uncertain := &b.Gains[i], 0.0, 0.0
 		for _, f := range r.Findings {
 			if f.Kind == rounding && f.Channel == g.Name {
 				gain = math.Max(gain, f.Value)
 			}
 		}
+		name, moves := fit.Clock, map[string]float64{}
+		if g.Name != "" {
+			name, uncertain = "gain of "+g.Name, b.Uncertain().Gain
+		}
 		for k, by := range l.Move(g.Rows) {
 			p := &r.Parameters[sol.Searched()[k]]
 			p.rounded += gain * math.Abs(by)
-			p.givenErr = math.Hypot(p.givenErr, b.Uncertain().Gain/100*by)
-			if b.Uncertain().Gain == 0 {
-				p.gainMove = math.Max(p.gainMove, math.Abs(by)/100)
-			}
+			p.givenErr = math.Hypot(p.givenErr, uncertain/100*by)
+			moves[p.Name] = by / 100
+		}
+		if uncertain == 0 {
+			r.scaledBy(name, moves)
 		}
 	}
 }
 
-// OfResponse is the result of a machine that was fitted to its response, in the form of all results. units are those of the outputs; v is
-// nil where there is no validation.
-func OfResponse(b *response.Result, units []string, info []record.Info, findings []record.Finding, v *ResponseChecks,
-	start []fit.Param) (*Result, *Response, error) {
-	a, err := fit.Assess(b.Solution)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range a.Estimates {
-		a.Estimates[i].BetweenErr, a.Estimates[i].BetweenCI95 = nil, nil // the series of several outputs are no repetitions
-	}
+// OfResponse is the result of a machine that was fitted to its response, in the form of all results. v is nil where there is no validation.
+func OfResponse(b *response.Result, info []record.Info, findings []record.Finding, v *ResponseChecks, start []fit.Param) (*Result, *Response,
+	error) {
 	sol := b.Solution
 	r := &Result{
 		Method: "response of a machine, simulated and compared (output error)", Model: Subject{Law: "machine", Terms: []string{}},
-		Chain: Chain{"lm"},
-		Data:  info[0], Findings: append([]record.Finding{}, findings...), Warnings: append([]string{}, b.Warnings...),
-		Compute: b.Compute.Seconds(),
-		Steps:   &Stepping{Scheme: "implicit midpoint", PerSample: b.Steps, Step: b.Step, Shift: b.Shift, Worst: b.Worst, key: "steps"},
+		Chain: Chain{"lm"}, Compute: b.Compute.Seconds(),
+		Steps: &Stepping{Scheme: "implicit midpoint", PerSample: b.Steps, Step: b.Step, Shift: b.Shift, Worst: b.Worst, key: "steps"},
 	}
-	if len(info) > 1 {
-		r.Records = info
+	if err := r.fillFrom(sol, noRepetitions, info, findings, b.Warnings, start); err != nil {
+		return nil, nil, err
 	}
-	r.fill(sol, a, start)
-	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
 	r.findSuspects(sol, slices.Concat(b.Forces, b.Suspects), r.harm(sol), weakRelative, b.Suspects...)
-	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}}
+	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}, {Name: fit.Clock}}
 	r.wrongGains(sol, b)
 	last := stageOf("lm", sol)
 	last.RMS = r.Fit.RMS
 	r.Stages = []Stage{last}
-	out := &Response{Starts: b.Starts, Reached: b.Reached}
-	for j, o := range b.Outputs {
-		out.Outputs = append(out.Outputs, ResponseOutput{Name: o.Name, Unit: units[j], Percent: o.Percent, RMS: o.RMS, Noise: o.Noise,
-			Record: o.Record})
-	}
+	out := &Response{Outputs: b.Outputs, Starts: b.Starts, Reached: b.Reached}
 	if v != nil {
 		if err := r.validated(v.Solution, v.Info, v.Findings, nil); err != nil {
 			return nil, nil, fmt.Errorf("validation: %w", err)

@@ -87,6 +87,7 @@ type Parameter struct {
 	IntervalSource string         `json:"interval_from,omitempty"`                 // where the interval comes from, in words
 	Budget         []Contribution `json:"budget,omitempty"`                        // what makes the value uncertain, by source
 	Combined       *float64       `json:"combined_standard_uncertainty,omitempty"` // root of the sum of squares of the budget
+	ScalesWith     []Scaled       `json:"scales_with,omitempty"`                   // numbers that are taken for exact
 	// identified, weakly identified, rejected, or one of the words below
 	Worth string `json:"judgement"`
 
@@ -97,7 +98,6 @@ type Parameter struct {
 	assumedErr float64    // that of assumed values, that of which the doubt moves the value most among them
 	doubt      doubt      // what is left of that
 	doubtMove  float64    // by how much the largest error of that moves the value
-	gainMove   float64    // by which 1 % of a gain moves the value that is taken for exact; 0: it is not, or moves nothing
 	prior      float64    // and that of priors
 	pulled     float64    // by which priors moved the value from that of the record
 	weight     float64    // of its own prior beside the record, 0 to 1

@@ -15,24 +15,15 @@ const rolling = "rolling"
 // Rolling is the result of a ball in the form of all results: its levels are the stages, its reasons against rolling reject it.
 // info and findings are of the recording.
 func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Result, error) {
-	a, err := fit.Assess(b.Solution)
-	if err != nil {
+	r := &Result{Method: "a ball that rolls, compared with the markers on it", Model: Subject{Law: rolling, Terms: []string{}}, Chain: Chain{},
+		Compute: b.Compute}
+	if err := r.fillFrom(b.Solution, noRepetitions, []record.Info{info}, findings, b.Warnings, nil); err != nil {
 		return nil, err
 	}
-	r := &Result{
-		Method: "a ball that rolls, compared with the markers on it", Model: Subject{Law: rolling, Terms: []string{}}, Chain: Chain{},
-		Data: info, Findings: append([]record.Finding{}, findings...), Warnings: append([]string{}, b.Warnings...), Compute: b.Compute,
-	}
-	r.fill(b.Solution, a, nil)
 	r.Indistinct, r.doubts, r.negligibleParams = []fit.Indistinct{}, b.Reasons, b.NegligibleParams // the warnings have what is not told apart
 	for _, f := range b.Refusals {
 		r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: []string{f.Name}, Reason: f.Reason},
 			fmt.Sprintf("%s is not to be used: %s", f.Name, f.Reason)})
-	}
-	for i := range r.Parameters {
-		if p := &r.Parameters[i]; !p.State() {
-			p.BetweenErr, p.BetweenCI95 = nil, nil // markers are no repetitions: all share one motion
-		}
 	}
 	for i := range b.Levels {
 		l := &b.Levels[i]
@@ -58,6 +49,10 @@ func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Resu
 		if g := b.Assumed[i].Group(); !slices.Contains(r.givenNumbers, g) {
 			r.givenNumbers = append(r.givenNumbers, g)
 		}
+	}
+	for _, s := range b.ExactScales {
+		r.givenNumbers = append(r.givenNumbers, fit.GivenNumber{Name: s.Name})
+		r.scaledBy(s.Name, s.ParamMoves)
 	}
 	r.judge()
 	return r, nil

@@ -37,7 +37,7 @@ func TestWholeSuiteOfMachines(t *testing.T) {
 }
 
 // Every kind of record, as a machine of one joint and as an axis.
-func TestAllKindsAsAnAxis(t *testing.T) { asAnAxis(t, 5, func(armKind) bool { return true }) }
+func TestAllKindsAsAnAxis(t *testing.T) { asAnAxis(t, 90, 5, func(armKind) bool { return true }) }
 
 // Three thousand random runs.
 func TestManyRandomRunsEndWell(t *testing.T) { randomRuns(t, 1000, 3000) }

@@ -11,6 +11,7 @@ import (
 	"hilrig/identify/ball"
 	"hilrig/identify/fit"
 	"hilrig/identify/machine"
+	"hilrig/identify/record"
 )
 
 // Where a verdict falls. The limits are conventions, not laws; docs/identify.md explains them.
@@ -436,6 +437,30 @@ func (p *Parameter) precision() string {
 
 // halfInterval is that of the interval, to the wider side.
 func (p *Parameter) halfInterval() float64 { return math.Max(p.CI[1]-p.Value, p.Value-p.CI[0]) }
+
+// fillFrom begins the result of a fit that is not of an axis: it takes in records, findings and a solution, assessed and then adjusted.
+func (r *Result) fillFrom(s *fit.Solution, adjust func(e *fit.Assessment), info []record.Info, findings []record.Finding, warnings []string,
+	start []fit.Param) error {
+	a, err := fit.Assess(s)
+	if err != nil {
+		return err
+	}
+	adjust(a)
+	if r.Data = info[0]; len(info) > 1 {
+		r.Records = info
+	}
+	r.Findings, r.Warnings = append([]record.Finding{}, findings...), append([]string{}, warnings...)
+	r.fill(s, a, start)
+	r.Indistinct = append([]fit.Indistinct{}, a.Indistinct...)
+	return nil
+}
+
+// noRepetitions takes the scatter between pieces out of an assessment: of several outputs, or markers, that share one motion.
+func noRepetitions(a *fit.Assessment) {
+	for i := range a.Estimates {
+		a.Estimates[i].BetweenErr, a.Estimates[i].BetweenCI95 = nil, nil
+	}
+}
 
 // fill fills the result from an assessed solution.
 func (r *Result) fill(s *fit.Solution, a *fit.Assessment, start []fit.Param) {

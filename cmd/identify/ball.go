@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/spatial/r3"
@@ -38,56 +35,21 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if f.data != "" {
 		cfg.Data.File = f.data
 	}
-	bar := report.NewProgress(stderr)
-	defer bar.Finish()
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	asked := ctx // to end, but for the time limit
-	if f.timeLimit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, f.timeLimit)
-		defer cancel()
-	}
-	res, found, err := fitBall(ctx, cfg, progressWatch(bar))
-	bar.Finish()
-	if err != nil {
-		f.display.warnNoResult(stderr)
-		if ctx.Err() != nil {
-			return report.ExitWith(report.Interrupted, errors.New("interrupted, by Ctrl-C or by its time limit, before there was a result"))
+	return f.answer(ctx, path, stdout, stderr, func(ctx context.Context, bar *report.Progress) (*answer, error) {
+		res, found, err := fitBall(ctx, cfg, progressWatch(bar))
+		if err != nil {
+			return nil, err
 		}
-		return report.ExitWith(report.Invalid, err)
-	}
-	res.Interrupted = ctx.Err() != nil
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res,
-		Ball: &found.Evidence}
-	if f.outputPath != "" {
-		if err := writeResult(f.outputPath, result); err != nil {
-			return report.ExitWith(report.Unavailable, err)
-		}
-	}
-	if f.json {
-		if err := report.EncodeJSON(stdout, result); err != nil {
-			return err
-		}
-	} else {
-		printIdentification(stdout, result, false)
-		printLevels(stdout, result.Ball)
-		for _, w := range warningsOf(res) {
-			fmt.Fprintf(stderr, "warning: %s\n", w)
-		}
-		next := report.CommandLine() + " --report ball.html      shows fit and residual"
-		if res.Verdict != identify.Identified {
-			next = "see docs/rolling-friction.md for what each reason asks for"
-		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
-	}
-	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
-		return err
-	}
-	if asked.Err() != nil {
-		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
-	}
-	return gate(res, f.RequireFit)
+		res.Interrupted = ctx.Err() != nil
+		return &answer{Identification: Identification{Name: cfg.Name, Result: res, Ball: &found.Evidence},
+			printAfter: func(w io.Writer) { printLevels(w, &found.Evidence) },
+			next: func() string {
+				if res.Verdict != identify.Identified {
+					return "see docs/rolling-friction.md for what each reason asks for"
+				}
+				return report.CommandLine() + " --report ball.html      shows fit and residual"
+			}}, nil
+	})
 }
 
 // fitBall is the fit of a file.

@@ -199,26 +199,13 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	own.hold(res)
 	own.sayCoupled(res, path)
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed,
-		Assumed: assumed.entries, Result: res, Run: own}
-	result.Rig, result.Axis = rig, axis
-	if f.outputPath != "" {
-		if err := writeResult(f.outputPath, result); err != nil {
-			return report.ExitWith(report.Unavailable, err)
-		}
-	}
-	if f.json {
-		if err := report.EncodeJSON(stdout, result); err != nil {
-			return err
-		}
-	} else {
-		printIdentification(stdout, result, cfg.Axis == "rotary")
-		for _, w := range warningsOf(res) {
-			fmt.Fprintf(stderr, "warning: %s\n", w)
-		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextIdentify(path, f, cfg, recs, res, own != nil && own.coupled != nil)))
-	}
-	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
+	err = f.give(&answer{
+		Identification: Identification{Name: cfg.Name, Config: path, Seed: cfg.Seed, Rig: rig, Axis: axis, Assumed: assumed.entries, Result: res,
+			Run: own},
+		rotary: cfg.Axis == "rotary",
+		next:   func() string { return nextIdentify(path, f, cfg, recs, res, own != nil && own.coupled != nil) },
+	}, stdout, stderr)
+	if err != nil {
 		return err
 	}
 	if err := said.result(res, f.outputPath, nil); err != nil {

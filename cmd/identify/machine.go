@@ -26,18 +26,18 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	return f.answer(ctx, path, stdout, stderr, func(ctx context.Context, bar *report.Progress) (*machineAnswer, error) {
+	return f.answer(ctx, path, stdout, stderr, func(ctx context.Context, bar *report.Progress) (*answer, error) {
 		res, mach, found, theta, err := fitMachine(ctx, cfg, bar)
 		if err != nil {
 			return nil, err
 		}
-		return &machineAnswer{
-			Identification: Identification{Name: cfg.Name, Result: res, Machine: mach},
-			machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
-			identified:  func() ([]byte, []string, error) { return cfg.Identified(found.Base, found.Model, theta) },
-			note:        "Parameters that the records do not tell are those of that file, or nearest to them.",
+		return &answer{
+			Identification: Identification{Name: cfg.Name, Result: res, Machine: mach}, rotary: true, requireFit: cfg.RequireFit,
 			printBefore: func(w io.Writer) { printMachine(w, mach) }, printAfter: func(w io.Writer) { printHandover(w, mach) },
-			page: "identify-machine.md",
+			next: func() string { return f.afterMachine(res, "identify-machine.md") },
+			machine: &machineFile{path: cfg.Machine, records: cfg.Data.Files(),
+				identified: func() ([]byte, []string, error) { return cfg.Identified(found.Base, found.Model, theta) },
+				note:       "Parameters that the records do not tell are those of that file, or nearest to them."},
 		}, nil
 	})
 }
@@ -94,45 +94,19 @@ func (f *Options) loadMachine(path string, stderr io.Writer) (*configs.MachineFi
 func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Model, files []string, whole bool,
 	bar *report.Progress) ([]machine.Recording, []record.Finding, error) {
 	var recs []machine.Recording
+	var names []string
+	for i := range m.NV() {
+		names = append(names, "joint "+machine.JointName(m, i))
+	}
 	for _, file := range files {
-		first := len(recs)
-		var own [][]*record.Record // of a recording of this program, by joint
-		_, isRun := sink.FindRun(file)
-		for i := range m.NV() {
-			name := machine.JointName(m, i)
-			one := cfg.Section(name, whole)
-			pieces, err := readRecord(ctx, file, one, &one.Data, bar)
-			if err != nil {
-				return nil, nil, fmt.Errorf("joint %s: %w", name, err)
-			}
-			if isRun {
-				own = append(own, pieces)
-				continue
-			}
-			for k, p := range pieces {
-				switch {
-				case i == 0:
-					recs = append(recs, machine.Recording{p})
-				case first+k < len(recs):
-					recs[first+k] = append(recs[first+k], p)
-				}
-			}
-			if n := len(recs) - first; len(pieces) != n {
-				return nil, nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with joint %s and %d with joint %s", n, machine.JointName(m, 0),
-					len(pieces), name), Hint: "Read all joints from the same rows."}
-			}
+		shared, err := readTogether(file, names, func(i int) ([]*record.Record, error) {
+			one := cfg.Section(machine.JointName(m, i), whole)
+			return readRecord(ctx, file, one, &one.Data, bar)
+		})
+		if err != nil {
+			return nil, nil, err
 		}
-		if isRun {
-			shared := align(own)
-			if shared == nil {
-				return nil, nil, &record.Error{File: file, Msg: "the joints have no time in common without gaps"}
-			}
-			recs = append(recs, shared...)
-			continue
-		}
-		for _, r := range recs[first:] {
-			commonTime(r)
-		}
+		recs = append(recs, shared...)
 	}
 	var findings []record.Finding
 	for i := range m.NV() {
@@ -152,6 +126,37 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 		}
 	}
 	return recs, findings, nil
+}
+
+// readTogether reads series of one file, each by itself. A piece of the file is a recording of all; those of a recording of this program
+// are brought to one grid.
+func readTogether(file string, names []string, read func(i int) ([]*record.Record, error)) (recs []machine.Recording, err error) {
+	_, isRun := sink.FindRun(file)
+	each := make([][]*record.Record, len(names))
+	for i, name := range names {
+		if each[i], err = read(i); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if n := len(each[0]); len(each[i]) != n && !isRun {
+			return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with %s", n, names[0], len(each[i]), name),
+				Hint: "Read all of them from the same rows."}
+		}
+	}
+	if isRun {
+		if recs = align(each); recs == nil {
+			return nil, &record.Error{File: file, Msg: "the joints have no time in common without gaps"}
+		}
+		return recs, nil
+	}
+	for k := range each[0] {
+		var rec machine.Recording
+		for i := range each {
+			rec = append(rec, each[i][k])
+		}
+		commonTime(rec)
+		recs = append(recs, rec)
+	}
+	return recs, nil
 }
 
 // commonTime cuts the joints of a recording to the samples that all of them have: a delay takes some at one end.

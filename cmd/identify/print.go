@@ -205,6 +205,9 @@ func printOrigins(w io.Writer, r *identify.Result) {
 		}
 		fmt.Fprintf(w, "%-12s %s: %s\n", map[int]string{0: "intervals"}[i], of, from)
 	}
+	for i, text := range r.ExactMoves() {
+		fmt.Fprintf(w, "%-12s %s\n", map[int]string{0: "exact"}[i], text)
+	}
 }
 
 // shownStates of the motion, where records and segments begin, are printed.

@@ -15,7 +15,6 @@ import (
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
-	"hilrig/identify/machine"
 	"hilrig/identify/record"
 	"hilrig/identify/response"
 )
@@ -30,20 +29,19 @@ func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.
 		return report.Refuse(stderr, err)
 	}
 	report.PrintWarnings(stderr, warnings)
-	return f.answer(ctx, path, stdout, stderr, func(ctx context.Context, bar *report.Progress) (*machineAnswer, error) {
-		res, answer, found, err := fitResponse(ctx, cfg, f.workers, bar)
+	return f.answer(ctx, path, stdout, stderr, func(ctx context.Context, bar *report.Progress) (*answer, error) {
+		res, outputs, found, err := fitResponse(ctx, cfg, f.workers, bar)
 		if err != nil {
 			return nil, err
 		}
-		return &machineAnswer{
-			Identification: Identification{Name: cfg.Name, Result: res, Response: answer},
-			machine:        cfg.Machine, records: cfg.Data.Files(), validation: cfg.Validate, requireFit: cfg.RequireFit,
-			identified: func() ([]byte, []string, error) {
+		return &answer{
+			Identification: Identification{Name: cfg.Name, Result: res, Response: outputs}, rotary: true, requireFit: cfg.RequireFit,
+			printAfter: func(w io.Writer) { printOutputs(w, outputs) },
+			next:       func() string { return f.afterMachine(res, "identify-response.md") },
+			machine: &machineFile{path: cfg.Machine, records: cfg.Data.Files(), identified: func() ([]byte, []string, error) {
 				text, err := cfg.Identified(fit.Values(found.Solution.Params)[:len(cfg.Parameters)])
 				return text, nil, err
-			},
-			printAfter: func(w io.Writer) { printOutputs(w, answer) },
-			page:       "identify-response.md",
+			}},
 		}, nil
 	})
 }
@@ -64,11 +62,7 @@ func fitResponse(ctx context.Context, cfg *configs.ResponseFit, workers int, bar
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("validation: %w", err)
 	}
-	var units []string
-	for _, c := range cfg.Columns()[len(cfg.Inputs):] {
-		units = append(units, c.Unit)
-	}
-	res, answer, err := identify.OfResponse(found, units, recs.info, recs.findings, checks, spec.Params)
+	res, answer, err := identify.OfResponse(found, recs.info, recs.findings, checks, spec.Params)
 	return res, answer, found, err
 }
 
@@ -82,40 +76,23 @@ type responses struct {
 // readResponses reads the columns of all files, each by itself; a piece of a file is a recording.
 func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string, whole bool, bar *report.Progress) (*responses, error) {
 	out := &responses{}
+	columns := cfg.Columns()
+	var names []string
+	for _, col := range columns {
+		names = append(names, col.Role)
+	}
 	for _, file := range files {
-		var columns []machine.Recording // of each piece
-		for i, col := range cfg.Columns() {
-			pieces, err := readColumn(ctx, file, cfg, col, whole, bar)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", col.Role, err)
+		pieces, err := readTogether(file, names, func(i int) ([]*record.Record, error) {
+			list, err := readColumn(ctx, file, cfg, columns[i], whole, bar)
+			if err == nil {
+				out.check(list, &columns[i], i < len(cfg.Inputs))
 			}
-			if i == 0 {
-				columns = make([]machine.Recording, len(pieces))
-			}
-			if n := len(columns); len(pieces) != n {
-				return nil, &record.Error{File: file, Msg: fmt.Sprintf("%d pieces with %s and %d with the column before it", len(pieces), col.Role, n),
-					Hint: "Read all columns from the same rows."}
-			}
-			for k, p := range pieces {
-				columns[k] = append(columns[k], p)
-			}
-			if i < len(cfg.Inputs) {
-				out.findings = append(out.findings, record.CheckInput(pieces, col.Role, col.Unit)...)
-				continue
-			}
-			if col.Unit != "rad" && col.Unit != "m" {
-				continue
-			}
-			for _, f := range record.Check(pieces, record.CheckOptions{Rotary: col.Unit == "rad", Coupled: true}) {
-				if f.Kind == "one-direction" { // what else pushes stands in the machine
-					continue
-				}
-				f.Text, f.Channel = "output "+col.Role+": "+f.Text, col.Role
-				out.findings = append(out.findings, f)
-			}
+			return list, err
+		})
+		if err != nil {
+			return nil, err
 		}
-		for _, list := range columns {
-			commonTime(list)
+		for _, list := range pieces {
 			r := response.Recording{Dt: list[0].Dt}
 			for i, p := range list {
 				if i < len(cfg.Inputs) {
@@ -128,6 +105,21 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 		}
 	}
 	return out, nil
+}
+
+// check takes in what the checks of an input or output say.
+func (r *responses) check(pieces []*record.Record, col *configs.ResponseColumn, input bool) {
+	switch {
+	case input:
+		r.findings = append(r.findings, record.CheckInput(pieces, col.Role, col.Unit)...)
+	case col.Unit == "rad" || col.Unit == "m":
+		for _, f := range record.Check(pieces, record.CheckOptions{Rotary: col.Unit == "rad", Coupled: true}) {
+			if f.Kind != "one-direction" { // what else pushes stands in the machine
+				f.Text, f.Channel = "output "+col.Role+": "+f.Text, col.Role
+				r.findings = append(r.findings, f)
+			}
+		}
+	}
 }
 
 // readColumn reads one column of a file, as a position whatever it is.

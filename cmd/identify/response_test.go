@@ -189,7 +189,7 @@ func TestResponseWithAWrongGain(t *testing.T) {
 		"another gain of machine.motors.motor.voltage") {
 		t.Errorf("%s %v: %v", r.Verdict, r.Reasons, err)
 	}
-	if text := strings.Join(r.Warnings, "\n"); !strings.Contains(text, "gains of inputs and outputs. The intervals do not hold errors of") {
+	if text := strings.Join(r.Warnings, "\n"); !strings.Contains(text, "gains of inputs and outputs, clock. The intervals do not hold errors of") {
 		t.Errorf("gains that nothing says to be uncertain: %s", text)
 	}
 	for name, want := range driveTruth {
@@ -207,7 +207,7 @@ func TestResponseWithAnUncertainGain(t *testing.T) {
 			fmt.Sprintf(`column: {name: i, unit: A, gain: "%g"}`, gain), "validate: [data/drive-2.csv.gz]",
 			"starts: 0\nuncertainty: {gain: 2 %}")...), Options{})
 		if text := strings.Join(r.Warnings, "\n"); err != nil ||
-			!strings.Contains(text, "gains of inputs and outputs ±2 %. The intervals hold that") {
+			!strings.Contains(text, "gains of inputs and outputs ±2 %, clock. The intervals hold that") {
 			t.Errorf("gain %g: %v, %s", gain, err, text)
 		}
 		for name, power := range map[string]float64{"R": -1, "L": -1, "J_motor": 1, "J_load": 1, "Fc_load": 1, "k_shaft": 1, "c_shaft": 1} {

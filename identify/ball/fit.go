@@ -60,6 +60,7 @@ type Result struct {
 	Compute    float64      // s
 	Iterations int
 
+	ExactScales      []fit.ScaleMove    // numbers that are taken for exact
 	Spread           map[string]float64 // by parameter: the standard uncertainty that those of assumed numbers add
 	Suspects         []fit.Suspect      // what the model may lack, for fit.Unmodelled
 	Solution         *fit.Solution

@@ -124,6 +124,7 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 		r.Warnings = append(r.Warnings, "what the model may lack was not looked for: the simulation fails beside what was found")
 		return nil
 	}
+	r.ExactScales = exactNumbers(list, columns, &s.base, sol)
 	at := map[string]int{}
 	a := &adjustment{file: given}
 	for i := range list {
@@ -156,4 +157,49 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 		return nil
 	}
 	return a
+}
+
+// exactNumbers are those of the list without an uncertainty that size the ball, and the clock, with what 1 % of each makes of the parameters.
+// The same motion in another time is that of a ball with less friction under another gravity: what the file's own gravity makes of that is
+// taken off.
+func exactNumbers(list []fixed, columns [][]float64, base *setup, sol *fit.Solution) (out []fit.ScaleMove) {
+	l := fit.NewLinear(sol)
+	add := func(name string, rows []float64) map[string]float64 {
+		moves := map[string]float64{}
+		for k, by := range l.Move(rows) {
+			moves[sol.Params[sol.Searched()[k]].Name] = by
+		}
+		if name != "" {
+			out = append(out, fit.ScaleMove{Name: name, ParamMoves: moves})
+		}
+		return moves
+	}
+	moments, clock := make([]float64, len(sol.Residual)), map[string]float64{}
+	for i := range list {
+		f := &list[i]
+		percent := *f.field(base) / 100
+		switch {
+		case IsMoment(f.name):
+			if f.uncertainty == 0 {
+				floats.AddScaled(moments, percent, columns[i])
+			}
+		case f.name == "gravity" || f.name == "mass" || f.name == "radius":
+			name := f.name
+			if f.uncertainty > 0 {
+				name = ""
+			}
+			if by := add(name, floats.ScaleTo(make([]float64, len(moments)), percent, columns[i])); f.name == "gravity" {
+				clock = by
+			}
+		}
+	}
+	if floats.Norm(moments, 2) > 0 {
+		add("moments of inertia", moments)
+	}
+	powers := map[string]float64{"N·m·s": -1, "N·m": -2} // of the time; of N·m·s² none is left
+	for _, i := range sol.Searched() {
+		q := &sol.Params[i]
+		clock[q.Name] = 2*clock[q.Name] + powers[q.Unit]*q.Value/100
+	}
+	return append(out, fit.ScaleMove{Name: fit.Clock, ParamMoves: clock})
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"hilrig/engine/numeric"
 )
 
 // biquad is a second-order section with a0 = 1:
@@ -170,6 +172,20 @@ func FirstOrder(x []float64, time, dt float64) []float64 {
 
 // second are the weights of the second difference over eleven samples, from the middle to one side.
 var second = [6]float64{-5269. / 1800, 5. / 3, -5. / 21, 5. / 126, -5. / 1008, 1. / 3150}
+
+// Motion is a position of samples every dt behind the low-pass, run forward and backward, with its derivatives. Velocities that are nothing
+// but rounding of the position are zero, so that an axis at rest has no sign of velocity.
+func (f Lowpass) Motion(position []float64, dt float64) (q, v, a []float64) {
+	q = f.ZeroPhase(position)
+	v = Derivative(q, dt)
+	rounding := 16 * 0x1p-52 * numeric.Largest(q) / dt
+	for k := range v {
+		if math.Abs(v[k]) < rounding {
+			v[k] = 0
+		}
+	}
+	return q, v, SecondDerivative(q, dt)
+}
 
 // SecondDerivative of x over step dt (s) by differences over eleven samples: off by (ω·dt)¹⁰/16632, 0.06 % at a fifth of the
 // sampling rate, up to where a low-pass of a regression reaches. Derivative twice is off by 6 % there. It stands at the ends, which are

@@ -15,6 +15,15 @@ const (
 	TorqueGains = "gains of the torques"
 )
 
+// Clock is that of a record: what is found in a unit with a time goes with it.
+const Clock = "clock"
+
+// ScaleMove is by how much 1 % of a number that is taken for exact moves the parameters, by name and in their units.
+type ScaleMove struct {
+	Name       string
+	ParamMoves map[string]float64
+}
+
 func (g GivenNumber) String() string {
 	if g.Uncertainty == 0 {
 		return g.Name

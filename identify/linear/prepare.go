@@ -226,20 +226,6 @@ func (f *filters) sampled(dt float64) *filters {
 	return &own
 }
 
-// motion is the position behind a low-pass, with its derivatives. Velocities that are nothing but rounding of the position are zero, so
-// that an axis at rest has no sign of velocity.
-func (f *filters) motion(low filter.Lowpass, position []float64) (q, v, a []float64) {
-	q = low.ZeroPhase(position)
-	v = filter.Derivative(q, f.dt)
-	rounding := 16 * 0x1p-52 * numeric.Largest(q) / f.dt
-	for k := range v {
-		if math.Abs(v[k]) < rounding {
-			v[k] = 0
-		}
-	}
-	return q, v, filter.SecondDerivative(q, f.dt)
-}
-
 // directionLowpass is the low-pass for what noise of the position must not reach.
 func (f *filters) directionLowpass() *filter.Lowpass {
 	if f.noisy {
@@ -250,7 +236,7 @@ func (f *filters) directionLowpass() *filter.Lowpass {
 
 // of is the track of an axis.
 func (f *filters) of(s *Spec, low filter.Lowpass, position []float64) track {
-	q, v, a := f.motion(low, position)
+	q, v, a := low.Motion(position, f.dt)
 	return track{v, func(t Term, way []float64) []float64 { return s.column(t, q, v, a, way) }}
 }
 
@@ -368,7 +354,7 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 		n := m.count(d.Len())
 		if n < 2 {
 			left = append(left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end",
-				named(d), d.Len(), s.Trim))
+				d.Name(), d.Len(), s.Trim))
 			continue
 		}
 		total += n

@@ -215,14 +215,3 @@ func (reg *regression) estimates(s *fit.Solution, size []float64) ([]Estimate, f
 	}
 	return out, a.Fit, nil
 }
-
-// named is how a record is called in a message.
-func named(d *record.Record) string {
-	switch {
-	case d.Piece != "":
-		return "piece " + d.Piece
-	case d.File != "":
-		return d.File
-	}
-	return "a record"
-}

@@ -159,11 +159,7 @@ func (s Spec) restSpeed(recs []*record.Record, m *form) (limit [2]float64) {
 		}
 		noise, step, top := numeric.Noise(x[i]...), numeric.EncoderStep(x[i]...), topSpeed(x[i], m.f.dt)
 		rest := func(low filter.Lowpass, band float64) float64 {
-			gain := math.Sqrt(filter.Mean(func(w float64) float64 {
-				g := low.Gain(w) * filter.Slope(w) / m.f.dt
-				return g * g
-			}))
-			return max(restErrs*gain*noise, restCounts*band*step, restShare*top)
+			return RestSpeed(low, band, m.f.dt, noise, step, top)
 		}
 		if limit[i] = rest(m.f.positionLowpass, s.Cutoff); limit[i] > noisyShare*top {
 			m.f.noisy = true
@@ -173,6 +169,16 @@ func (s Spec) restSpeed(recs []*record.Record, m *form) (limit [2]float64) {
 		}
 	}
 	return limit
+}
+
+// RestSpeed is the speed that a position does not tell from rest behind a low-pass of the given band (Hz), with samples every dt (s): by
+// its white noise, the step of its encoder, and the top speed.
+func RestSpeed(low filter.Lowpass, band, dt, noise, step, top float64) float64 {
+	gain := math.Sqrt(filter.Mean(func(w float64) float64 {
+		g := low.Gain(w) * filter.Slope(w) / dt
+		return g * g
+	}))
+	return max(restErrs*gain*noise, restCounts*band*step, restShare*top)
 }
 
 // topSpeed is the speed that is seldom exceeded, by differences over many samples.

@@ -208,8 +208,8 @@ func (s Spec) jointColumns(o JointOptions) []column {
 
 // ofJoint is the track of one of two joints, with the columns of its equation.
 func (f *filters) ofJoint(low filter.Lowpass, joint int, x1, x2 []float64, o JointOptions) track {
-	q1, v1, a1 := f.motion(low, x1)
-	q2, v2, a2 := f.motion(low, x2)
+	q1, v1, a1 := low.Motion(x1, f.dt)
+	q2, v2, a2 := low.Motion(x2, f.dt)
 	at := func(x []float64) func(k int) float64 { return func(k int) float64 { return x[k] } }
 	sin := func(k int) float64 { return math.Sin(q1[k] + q2[k]) }
 	cos := func(k int) float64 { return math.Cos(q1[k] + q2[k]) }

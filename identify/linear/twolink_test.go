@@ -346,8 +346,8 @@ func TestMeasuredFreeSwing(t *testing.T) {
 	}
 	var sum [2]float64
 	for i := 0; i < len(first); i += 5 {
-		q1, v1, _ := f.motion(f.positionLowpass, first[i].Position)
-		q2, v2, _ := f.motion(f.positionLowpass, second[i].Position) // absolute
+		q1, v1, _ := f.positionLowpass.Motion(first[i].Position, f.dt)
+		q2, v2, _ := f.positionLowpass.Motion(second[i].Position, f.dt) // absolute
 		const from, n = 50, 2500
 		x := [4]float64{q1[from], q2[from] - q1[from], v1[from], v2[from] - v1[from]}
 		for k, b := range []*arm{&mine, &authors} {

@@ -148,7 +148,7 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 		x, way := recs[rec].Position[from:to], quiet.v
 		q, v, a := x, way, way // of which signs and the constant know nothing
 		if s.hasTerm(ViscousPlus) || s.hasTerm(ViscousMinus) {
-			q, v, a = f.sampled(recs[rec].Dt).motion(f.positionLowpass, x)
+			q, v, a = f.positionLowpass.Motion(x, recs[rec].Dt)
 		}
 		out := rows{w: make([][]float64, len(s.Terms)), v: over(win.d1, x, p)}
 		faster := f.dt / recs[rec].Dt // than the samples of the window

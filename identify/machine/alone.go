@@ -159,7 +159,7 @@ func (r *Result) uncertainAlone() []float64 {
 			for k := range c {
 				c[k] = (now[k][0] - was[k][0]) / displacement
 			}
-			l.givenColumns = append(l.givenColumns, givenColumn{uncertainty, c})
+			l.givenColumns = append(l.givenColumns, givenColumn{"", uncertainty, c})
 		}
 		body := bodyOf(r.Model, 0)
 		for _, e := range []r3.Vec{{X: displacement}, {Y: displacement}} {
@@ -171,7 +171,8 @@ func (r *Result) uncertainAlone() []float64 {
 		}
 		add(r.Spec.Uncertain.Zero, r.torquesAt(r.Model, phi, moved))
 	}
-	return l.uncertain()
+	errs, _ := l.uncertain()
+	return errs
 }
 
 // Unsure are the standard uncertainties of the free parameters by what was given, by name.
@@ -194,7 +195,7 @@ func (r *Result) explainAlone(recs []Recording) (*fit.Solution, []Joint, []strin
 		return nil, nil, nil, err
 	}
 	j := r.Joints[0]
-	j.Rows, j.RMS, j.Percent, j.SlowRows = len(s.Residual), numeric.RMS(s.Residual), fit.Percent(s.Measured, s.Residual), 0
-	j.R2 = 1 - (1-j.Percent/100)*(1-j.Percent/100)
+	j.explain(s.Measured, s.Residual)
+	j.SlowRows = 0
 	return s, []Joint{j}, s.Notes, nil
 }

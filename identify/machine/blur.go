@@ -146,12 +146,9 @@ func (b *Base) information(blocks []block, keep [][][]bool, weight []float64, at
 		}
 		x.Set(p+j, j, 1/linear.MaxCondition)
 	}
-	var qr mat.QR
-	var r, inv mat.Dense
-	qr.Factorize(x)
-	qr.RTo(&r)
 	out := make([]float64, p)
-	if inv.Inverse(r.Slice(0, p, 0, p)) != nil {
+	inv := inverseOf(x)
+	if inv == nil {
 		return out
 	}
 	for j := range out {

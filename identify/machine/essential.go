@@ -69,12 +69,8 @@ func (s *system) errors(which []int) []float64 {
 		return out
 	}
 	x, length := s.picked(which)
-	var qr mat.QR
-	qr.Factorize(x)
-	var tri, inv mat.Dense
-	qr.RTo(&tri)
-	p := len(which)
-	if inv.Inverse(tri.Slice(0, p, 0, p)) != nil {
+	inv := inverseOf(x)
+	if inv == nil {
 		return out
 	}
 	for j := range out {

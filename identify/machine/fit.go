@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/multibody"
@@ -37,7 +36,8 @@ type Result struct {
 	Share          []float64     // of the free ones: rms of its torques over that of all, weighted, %
 	Suspects       []fit.Suspect // what the machine may lack, for the rows of Solution
 	GivenErr       []float64     // standard uncertainty of the free ones by that of gains, lengths, axes and zeros
-	OneWay         []int         // joints that move in one direction: their Coulomb friction and a constant torque are one number
+	ExactScales    []fit.ScaleMove
+	OneWay         []int // joints that move in one direction: their Coulomb friction and a constant torque are one number
 	Warnings       []string
 	Compute        time.Duration
 
@@ -58,17 +58,23 @@ type Result struct {
 
 // Joint is how well the torque of a joint is explained.
 type Joint struct {
-	Name     string
-	Unit     string  // of the torque
-	Percent  float64 // 100·(1 − ‖e‖/‖y − mean y‖)
-	R2       float64 // 1 − ‖e‖²/‖y − mean y‖²
-	RMS      float64 // of the residual
-	Rows     int
-	SlowRows int     // rows that were left out for being slow
-	MinSpeed float64 // rad/s or m/s, speed below which they were
-	Passive  bool    // no drive acts on it
-	Noise    float64 // what noise of the records alone would leave over, rms; NaN: not known
-	Largest  float64 // rms of the largest of its parts, as the parameters make them; what Percent and R2 of a passive joint go by
+	Name     string   `json:"name"`
+	Unit     string   `json:"unit"`        // of the torque
+	Passive  bool     `json:"passive"`     // no drive acts on it: fit and R² are those of the largest part of its torque, which is zero
+	Percent  float64  `json:"fit_percent"` // 100·(1 − ‖e‖/‖y − mean y‖)
+	R2       float64  `json:"r2"`          // 1 − ‖e‖²/‖y − mean y‖²
+	RMS      float64  `json:"rms"`         // of the residual
+	Noise    *float64 `json:"noise"`       // what noise of the records alone would leave over, rms; null: not known
+	Rows     int      `json:"rows"`
+	SlowRows int      `json:"rows_slow"`   // rows that were left out for being slow
+	MinSpeed float64  `json:"least_speed"` // rad/s or m/s, speed below which they were
+	Largest  float64  `json:"-"`           // rms of the largest of its parts, as the parameters make them
+}
+
+// explain says how well a joint explains y, of which e is left over.
+func (j *Joint) explain(y, e []float64) {
+	j.Rows, j.RMS, j.Percent = len(e), numeric.RMS(e), fit.Percent(y, e)
+	j.R2 = 1 - (1-j.Percent/100)*(1-j.Percent/100)
 }
 
 // Fit finds the base parameters from all recordings at once. coulomb has the Coulomb friction of the machine file by joint; nil: none.
@@ -284,7 +290,7 @@ func (r *Result) joints(p *prepared) []Joint { return r.explain(p, r.Values) }
 
 func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 	for i := range r.Model.NV() {
-		j := Joint{Noise: math.NaN(), Name: JointName(r.Model, i), Unit: r.TorqueUnit(i),
+		j := Joint{Name: JointName(r.Model, i), Unit: r.TorqueUnit(i),
 			SlowRows: p.slowRows[i], MinSpeed: r.rest[i], Passive: r.Spec.Passive[i]}
 		var y, e []float64
 		parts := make([][]float64, len(values))
@@ -307,8 +313,7 @@ func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 		if j.Passive && largest != nil && len(largest) == len(e) { // its torque is zero: there is nothing but its parts to compare with
 			y = largest
 		}
-		j.Rows, j.RMS, j.Percent = len(y), numeric.RMS(e), fit.Percent(y, e)
-		j.R2 = 1 - (1-j.Percent/100)*(1-j.Percent/100)
+		j.explain(y, e)
 		out = append(out, j)
 	}
 	return out
@@ -348,11 +353,8 @@ func (r *Result) combineJointErrors(blocks []block) {
 		return
 	}
 	x, length := r.sys.picked(r.FreeParams)
-	var qr mat.QR
-	qr.Factorize(x)
-	var tri, inv mat.Dense
-	qr.RTo(&tri)
-	if inv.Inverse(tri.Slice(0, p, 0, p)) != nil {
+	inv := inverseOf(x)
+	if inv == nil {
 		return
 	}
 	// apart: rows of each joint in pieces of their own; sum: of all joints on the grid of the recording

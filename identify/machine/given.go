@@ -23,18 +23,20 @@ func (u *Uncertain) GivenNumbers(joints int) []fit.GivenNumber {
 	list := []fit.GivenNumber{
 		{Name: fit.TorqueGains, Uncertainty: u.Gain, Unit: "%"},
 		{Name: "gains of the positions"},
+		{Name: fit.Clock},
 		{Name: "lengths", Uncertainty: u.Length, Unit: "m"},
 		{Name: "axes of the joints", Uncertainty: u.Axis, Unit: "rad"},
 		{Name: "zeros of the positions", Uncertainty: u.Zero, Unit: "rad or m"},
 	}
 	if joints == 1 {
-		return slices.Delete(list, 2, 3)
+		return slices.Delete(list, 3, 4)
 	}
 	return list
 }
 
 // givenColumn is what an error of a number of the file makes of the torques, for every unit of it.
 type givenColumn struct {
+	name        string // of a gain and of the clock, of which a unit is the whole
 	uncertainty float64
 	column      []float64
 }
@@ -55,14 +57,14 @@ func (l *lack) rowsOnGrid(grid []gridRow) []bool {
 	return out
 }
 
-// uncertain are the standard uncertainties of the free parameters by all that was given: least squares takes of each column as much as the
-// parameters explain of it.
-func (l *lack) uncertain() []float64 {
+// uncertain are the standard uncertainties of the free parameters by all that was given, and what 1 % of each gain and of the clock makes of
+// them that are taken for exact: least squares takes of each column as much as the parameters explain of it.
+func (l *lack) uncertain() (errs []float64, exact []fit.ScaleMove) {
 	p := len(l.r.FreeParams)
-	out := make([]float64, p)
+	errs = make([]float64, p)
 	var used []givenColumn
 	for _, g := range l.givenColumns {
-		if g.uncertainty > 0 {
+		if g.uncertainty > 0 || g.name != "" {
 			used = append(used, g)
 		}
 	}
@@ -73,7 +75,7 @@ func (l *lack) uncertain() []float64 {
 		}
 	}
 	if used == nil || p == 0 || len(rows) < p {
-		return out
+		return errs, nil
 	}
 	x, y := mat.NewDense(len(rows), p, nil), mat.NewDense(len(rows), len(used), nil)
 	scale := make([]float64, p)
@@ -90,17 +92,25 @@ func (l *lack) uncertain() []float64 {
 			x.Set(i, j, l.r.Solution.Jac[k*p+j]/scale[j])
 		}
 		for j, g := range used {
-			y.Set(i, j, g.uncertainty*g.column[k])
+			y.Set(i, j, g.column[k])
 		}
 	}
 	var qr mat.QR
 	var moves mat.Dense
 	qr.Factorize(x)
 	if qr.SolveTo(&moves, false, y) != nil {
-		return out
+		return errs, nil
 	}
-	for j := range out {
-		out[j] = mat.Norm(moves.RowView(j), 2) / scale[j]
+	for i, g := range used {
+		by := map[string]float64{}
+		for j, k := range l.r.FreeParams {
+			move := moves.At(j, i) / scale[j]
+			errs[j] = math.Hypot(errs[j], g.uncertainty*move)
+			by[l.r.Base.Name(k)] = move / 100
+		}
+		if g.uncertainty == 0 {
+			exact = append(exact, fit.ScaleMove{Name: g.name, ParamMoves: by})
+		}
 	}
-	return out
+	return errs, exact
 }

@@ -241,20 +241,17 @@ func (s *system) distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// influence is (XᵀX)⁻¹ of the free columns.
-func (s *system) influence() (*mat.Dense, error) {
+// influence is (XᵀX)⁻¹ of the free columns; nil: they depend on each other.
+func (s *system) influence() *mat.Dense {
 	x, length := s.picked(s.freeParams)
-	var qr mat.QR
-	qr.Factorize(x)
-	p := len(s.freeParams)
-	var tri, inv, out mat.Dense
-	qr.RTo(&tri)
-	if err := inv.Inverse(tri.Slice(0, p, 0, p)); err != nil {
-		return nil, err
+	inv := inverseOf(x)
+	if inv == nil {
+		return nil
 	}
-	out.Mul(&inv, inv.T())
+	var out mat.Dense
+	out.Mul(inv, inv.T())
 	out.Apply(func(i, j int, v float64) float64 { return v / (length[i] * length[j]) }, &out)
-	return &out, nil
+	return &out
 }
 
 // compareInstruments compares the estimates: without noise in W both are right, and differ by what the residuals explain.
@@ -264,9 +261,8 @@ func (r *Result) compareInstruments(out *Instruments, iv *system) {
 	ls := *r.sys
 	ls.sigma = iv.sigma
 	ls.factor()
-	a, err := iv.influence()
-	b, err2 := ls.influence()
-	if err != nil || err2 != nil {
+	a, b := iv.influence(), ls.influence()
+	if a == nil || b == nil {
 		return
 	}
 	g := gridOf(iv.blocks)

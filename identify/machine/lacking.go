@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/multibody"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -26,7 +27,7 @@ func (r *Result) suspects(recs []Recording) []fit.Suspect {
 		l.joint(j)
 	}
 	l.geometry()
-	r.GivenErr = l.uncertain()
+	r.GivenErr, r.ExactScales = l.uncertain()
 	for i := range l.list { // columns pass the low-passes of the torque: they know what these make of a reversal
 		l.list[i].Turn = true
 	}
@@ -152,7 +153,8 @@ func (l *lack) gain(joint int) {
 			}
 		}
 	}
-	l.givenColumns = append(l.givenColumns, givenColumn{l.r.Spec.Uncertain.Gain / 100, c})
+	l.givenColumns = append(l.givenColumns, givenColumn{"gain of the torque of " + JointName(l.r.Model, joint),
+		l.r.Spec.Uncertain.Gain / 100, c})
 	if slices.Index(passive, false) == joint && !slices.Contains(passive[joint+1:], false) {
 		return // the gain of the only drive scales all parameters alike
 	}
@@ -231,12 +233,12 @@ func (l *lack) geometry() {
 		}
 	}
 	for i, x := range l.noise(grid, phi, was) {
-		r.Joints[i].Noise = x
+		r.Joints[i].Noise = numeric.OrNull(x)
 	}
 	l.knownRows = l.rowsOnGrid(grid)
 	l.miscounted(grid, phi, was)
 	for j, c := range zeros {
-		l.givenColumns = append(l.givenColumns, givenColumn{l.r.Spec.Uncertain.Zero, c})
+		l.givenColumns = append(l.givenColumns, givenColumn{"", l.r.Spec.Uncertain.Zero, c})
 		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j),
 			What:   "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
 			Advice: "Compare zero and sign of this position with the machine file.", Columns: columnsOf([][]float64{c})})
@@ -245,9 +247,9 @@ func (l *lack) geometry() {
 		name := JointName(r.Model, v.joint)
 		switch {
 		case v.kind == "length":
-			l.givenColumns = append(l.givenColumns, givenColumn{r.Spec.Uncertain.Length, columns[i]})
+			l.givenColumns = append(l.givenColumns, givenColumn{"", r.Spec.Uncertain.Length, columns[i]})
 		case v.phi.Z == 0: // about its own axis it is the zero of its position
-			l.givenColumns = append(l.givenColumns, givenColumn{r.Spec.Uncertain.Axis, columns[i]})
+			l.givenColumns = append(l.givenColumns, givenColumn{"", r.Spec.Uncertain.Axis, columns[i]})
 		}
 		sp := fit.Suspect{Kind: v.kind, Joint: name, What: "what a joint " + name + " that stands elsewhere than the machine file says " +
 			"would make",
@@ -262,7 +264,8 @@ func (l *lack) geometry() {
 }
 
 // miscounted: a joint whose position is q + ε·f(q), with the velocity and acceleration that go with it, which its own viscous friction
-// feels too: an encoder off its centre or aslant, f = sin(n·q) and cos(n·q), and a wrong ratio of a gear or number of counts, f = q.
+// feels too: an encoder off its centre or aslant, f = sin(n·q) and cos(n·q), and a wrong ratio of a gear or number of counts, f = q. And a
+// clock that runs slow: all joints are faster than they seem.
 func (l *lack) miscounted(grid []gridRow, phi []float64, was [][]float64) {
 	r := l.r
 	type variant struct {
@@ -285,33 +288,45 @@ func (l *lack) miscounted(grid []gridRow, phi []float64, was [][]float64) {
 			}
 		}
 	}
-	columns := make([][]float64, len(all))
-	fit.Parallel(len(all), func(i int) {
-		v := all[i]
-		viscous := 0.0
-		for j, k := range r.FreeParams {
-			if c := &r.Base.Columns[r.Base.Pivot[k]]; c.Joint == v.joint && c.Term == Viscous && c.Sense == 0 {
-				viscous += r.Values[r.FreeParams[j]]
+	viscous := make([]float64, r.Model.NV())
+	for _, k := range r.FreeParams {
+		if c := &r.Base.Columns[r.Base.Pivot[k]]; c.Term == Viscous && c.Sense == 0 {
+			viscous[c.Joint] += r.Values[k]
+		}
+	}
+	bent := func(bend func(g *gridRow)) []float64 {
+		moved := slices.Clone(grid)
+		for k := range moved {
+			g := &moved[k]
+			g.q, g.v, g.a = slices.Clone(g.q), slices.Clone(g.v), slices.Clone(g.a)
+			bend(g)
+		}
+		now := r.torquesAt(r.Model, phi, moved)
+		for k := range now {
+			for j, of := range viscous {
+				now[k][j] += of * (moved[k].v[j] - grid[k].v[j])
 			}
 		}
-		bent := slices.Clone(grid)
-		for k := range bent {
-			g := &bent[k]
-			g.q, g.v, g.a = slices.Clone(g.q), slices.Clone(g.v), slices.Clone(g.a)
-			f, slope, curve := v.f(g.q[v.joint])
-			x, a := g.v[v.joint], g.a[v.joint]
-			g.q[v.joint] += displacement * f
-			g.v[v.joint] += displacement * slope * x
-			g.a[v.joint] += displacement * (slope*a + curve*x*x)
-		}
-		now := r.torquesAt(r.Model, phi, bent)
-		for k := range now {
-			now[k][v.joint] += viscous * (bent[k].v[v.joint] - grid[k].v[v.joint])
-		}
-		columns[i] = l.differences(grid, now, was, displacement)
+		return l.differences(grid, now, was, displacement)
+	}
+	l.givenColumns = append(l.givenColumns, givenColumn{fit.Clock, 0, bent(func(g *gridRow) {
+		floats.Scale(1+displacement, g.v)
+		floats.Scale((1+displacement)*(1+displacement), g.a)
+	})})
+	columns := make([][]float64, len(all))
+	fit.Parallel(len(all), func(i int) {
+		j := all[i].joint
+		columns[i] = bent(func(g *gridRow) {
+			f, slope, curve := all[i].f(g.q[j])
+			x, a := g.v[j], g.a[j]
+			g.q[j] += displacement * f
+			g.v[j] += displacement * slope * x
+			g.a[j] += displacement * (slope*a + curve*x*x)
+		})
 	})
 	for i := 0; i < len(all); {
 		name := JointName(r.Model, all[i].joint)
+		l.givenColumns = append(l.givenColumns, givenColumn{"gain of the position of " + name, 0, columns[i]})
 		l.list = append(l.list, fit.Suspect{Kind: "scale of position", Joint: name,
 			What:   "what a position of " + name + " that is larger or smaller than its scale says would make",
 			Advice: "Check the counts of this encoder and the ratio of its gear.", Columns: columnsOf(columns[i : i+1])})

@@ -73,8 +73,8 @@ func TestNoiseOfJoints(t *testing.T) {
 	for seed := range uint64(3) {
 		for _, scale := range []float64{0.5, 4} {
 			for _, j := range fitted(planar.noisy(planar.clean, seed, scale)).Joints {
-				if ratio := j.RMS / j.Noise; !(ratio > 0.3 && ratio < 2) {
-					t.Errorf("seed %d, noise %g times: joint %s leaves %.3g and noise is %.3g", seed, scale, j.Name, j.RMS, j.Noise)
+				if ratio := j.RMS / *j.Noise; !(ratio > 0.3 && ratio < 2) {
+					t.Errorf("seed %d, noise %g times: joint %s leaves %.3g and noise is %.3g", seed, scale, j.Name, j.RMS, *j.Noise)
 				}
 			}
 		}
@@ -84,7 +84,7 @@ func TestNoiseOfJoints(t *testing.T) {
 	for _, sign := range []float64{1, -1} { // a torque that follows the place
 		r := fitted(with(rec, 1, func(k int, x float64) float64 { return x + sign*0.5*math.Sin(7*q[k]) }, 0))
 		first, second := r.Joints[0], r.Joints[1]
-		if first.RMS > 2*first.Noise || !(second.RMS > 4*second.Noise) {
+		if first.RMS > 2**first.Noise || !(second.RMS > 4**second.Noise) {
 			t.Errorf("%+v, want a lack at the second joint alone", r.Joints)
 		}
 		all, some, none := r.Hidden(1, 0.01, 1e-6), r.Hidden(1, 0.01, 0.2), r.Hidden(1, 0.01, 1e6)

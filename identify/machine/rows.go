@@ -10,7 +10,7 @@ import (
 	"hilrig/engine/numeric"
 	"hilrig/identify/filter"
 	"hilrig/identify/fit"
-	"hilrig/identify/record"
+	"hilrig/identify/linear"
 )
 
 // block are the rows of a joint in a recording: torque and columns of the base parameters, at the rows that are kept.
@@ -28,12 +28,9 @@ type block struct {
 // decimationEdge is the edge of the decimation filter, as a share of half the new sampling rate; that of package linear.
 const decimationEdge = 0.8
 
-// What is slow, as in package linear.
 const (
-	restErrs   = 4.0   // standard deviations of the velocity noise that rest may show
-	restCounts = 1.5   // counts of an encoder within a period of the cutoff
-	restShare  = 0.005 // of the top speed
-	// of the band tells the direction of motion where noise turns signs of velocity: it falls with the 1.5th power of the band
+	calmTop = 0.005 // of the top speed, below which a position shows the direction of motion in the whole band
+	// of the band tells it where noise turns signs of velocity: noise falls with the 1.5th power of the band
 	calmShare = 0.5
 )
 
@@ -88,29 +85,17 @@ func (f *filters) sampled(dt float64) *filters {
 	return &own
 }
 
-// motion is a position behind the low-pass with its derivatives. Velocities that are rounding of the position are zero.
+// motion is a position behind the low-pass with its derivatives.
 func (f *filters) motion(position []float64) (q, v, a []float64) {
-	return f.motionBehind(f.positionLowpass, position)
+	return f.positionLowpass.Motion(position, f.dt)
 }
 
 // directionVelocity is the velocity that tells the direction of motion; calm: in half the band.
 func (f *filters) directionVelocity(position, v []float64, calm bool) []float64 {
 	if calm {
-		_, v, _ = f.motionBehind(f.halfBandLowpass, position)
+		_, v, _ = f.halfBandLowpass.Motion(position, f.dt)
 	}
 	return v
-}
-
-func (f *filters) motionBehind(low filter.Lowpass, position []float64) (q, v, a []float64) {
-	q = low.ZeroPhase(position)
-	v = filter.Derivative(q, f.dt)
-	rounding := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / f.dt
-	for k := range v {
-		if math.Abs(v[k]) < rounding {
-			v[k] = 0
-		}
-	}
-	return q, v, filter.SecondDerivative(q, f.dt)
 }
 
 // restSpeed is, by joint, the speed that the position cannot tell from rest, and whether the direction of motion is taken from half the
@@ -129,15 +114,9 @@ func (s Spec) restSpeed(m *multibody.Model, recs []Recording, f *filters) (limit
 			}
 		}
 		noise, step := numeric.Noise(x...), numeric.EncoderStep(x...)
-		rest := func(low filter.Lowpass) float64 {
-			gain := math.Sqrt(filter.Mean(func(w float64) float64 {
-				g := low.Gain(w) * filter.Slope(w) / f.dt
-				return g * g
-			}))
-			return max(restErrs*gain*noise, restCounts*s.Cutoff*step, restShare*top)
-		}
+		rest := func(low filter.Lowpass) float64 { return linear.RestSpeed(low, s.Cutoff, f.dt, noise, step, top) }
 		own := rest(f.positionLowpass)
-		if calm[i] = own > restShare*top; calm[i] {
+		if calm[i] = own > calmTop*top; calm[i] {
 			own = rest(f.halfBandLowpass)
 		}
 		if limit[i] = s.MinVelocity[i]; limit[i] == FromRecord {
@@ -169,7 +148,7 @@ func (b *Base) prepare(m *multibody.Model, s Spec, recs []Recording, limit []flo
 	for i, r := range recs {
 		if n := f.count(r[0].Len()); n < 2 {
 			p.omittedRecordings = append(p.omittedRecordings,
-				fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", nameOf(r[0]), r[0].Len(),
+				fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", r[0].Name(), r[0].Len(),
 					s.Trim))
 			continue
 		}
@@ -319,15 +298,4 @@ func (b *Base) rows(m *multibody.Model, s Spec, f *filters, r Recording, given [
 		out[i] = bl
 	}
 	return out
-}
-
-// nameOf is how a record is called in a message.
-func nameOf(d *record.Record) string {
-	switch {
-	case d.Piece != "":
-		return "piece " + d.Piece
-	case d.File != "":
-		return d.File
-	}
-	return "a record"
 }

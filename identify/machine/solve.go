@@ -215,6 +215,19 @@ func (s *system) solveFree(which []int) ([]float64, error) {
 	return theta, nil
 }
 
+// inverseOf is R⁻¹ of the triangle of picked columns; nil: they depend on each other.
+func inverseOf(x *mat.Dense) *mat.Dense {
+	_, p := x.Dims()
+	var qr mat.QR
+	qr.Factorize(x)
+	var tri, inv mat.Dense
+	qr.RTo(&tri)
+	if inv.Inverse(tri.Slice(0, p, 0, p)) != nil {
+		return nil
+	}
+	return &inv
+}
+
 // reducedRHS is the right-hand side of the triangle less what the parameters that are not in which explain at their start.
 func (s *system) reducedRHS(which []int) []float64 {
 	p := len(s.base.Pivot)

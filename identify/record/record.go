@@ -126,6 +126,17 @@ func (d *Record) Info() Info {
 	return Info{File: d.File, SHA256: d.SHA256, Samples: d.Len(), Start: d.Start, Interval: d.Dt, Duration: float64(d.Len()-1) * d.Dt}
 }
 
+// Name is how the record is called in a message.
+func (d *Record) Name() string {
+	switch {
+	case d.Piece != "":
+		return "piece " + d.Piece
+	case d.File != "":
+		return d.File
+	}
+	return "a record"
+}
+
 // Fail makes an *Error about this record.
 func (d *Record) Fail(line int, hint, format string, args ...any) error {
 	return &Error{File: d.File, Line: line, Msg: fmt.Sprintf(format, args...), Hint: hint}

@@ -95,7 +95,7 @@ type hand struct {
 // build makes the machine at theta unless it is there already.
 func (h *hand) build(theta []float64) bool {
 	n := len(h.p.spec.Params)
-	if h.m != nil && equal(h.machineTheta, theta[:n]) {
+	if h.m != nil && slices.Equal(h.machineTheta, theta[:n]) {
 		return true
 	}
 	h.m = nil
@@ -121,15 +121,6 @@ func (h *hand) build(theta []float64) bool {
 	h.m, h.machineTheta = m, append(h.machineTheta[:0], theta[:n]...)
 	h.x, h.y = append(h.x[:0], m.Start...), make([]float64, len(names))
 	return true
-}
-
-func equal(a, b []float64) bool {
-	for i := range b {
-		if len(a) != len(b) || a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 // record simulates recording r and writes its rows to out, model alone or less what was measured.

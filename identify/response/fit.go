@@ -25,7 +25,7 @@ type Result struct {
 	Reached  int           // of them that ended at the best
 	Suspects []fit.Suspect // what may be wrong with machine and records, for the rows of Solution
 	Forces   []fit.Suspect // that the machine may lack at its joints
-	Gains    []Gain        // of inputs and outputs that are not zero; nil: not known
+	Gains    []Gain        // of inputs and outputs that are not zero, and of the clock; nil: not known
 	Warnings []string
 	Compute  time.Duration
 
@@ -33,19 +33,21 @@ type Result struct {
 	pulses bool // spikes of inputs were left out
 }
 
-// Gain is by how much the rows of the model rise with the gain of a column, relative.
+// Gain is by how much the rows of the model rise with the gain of a column, or with the time between samples, relative.
 type Gain struct {
-	Name string // of the input or output
+	Name string // of the input or output; "": the clock
 	Rows []float64
 }
 
 // Explained is how well an output is explained.
 type Explained struct {
-	Name    string
-	Percent float64 // 100·(1 − ‖e‖/‖y − mean y‖)
-	RMS     float64 // of what is left, in its unit
-	Noise   float64 // by which it was weighted
-	Record  float64 // noise that the record shows from sample to sample; what was given, where that is more
+	Name    string   `json:"name"`
+	Unit    string   `json:"unit"`
+	Percent float64  `json:"fit_percent"`            // 100·(1 − ‖e‖/‖y − mean y‖)
+	RMS     float64  `json:"rms"`                    // of what is left, in its unit
+	Noise   float64  `json:"noise"`                  // by which it was weighted
+	Record  float64  `json:"record_noise"`           // that the record shows from sample to sample; what was given, where that is more
+	Valid   *float64 `json:"validation_fit_percent"` // of records that were not fitted; null: there are none
 }
 
 // horizons are the shares of the recordings that are fitted in turn, before the whole: a motion that runs away from the recorded one, or
@@ -307,7 +309,7 @@ func (p *problem) explained(sol *fit.Solution) (list []Explained) {
 		for r := range p.recs {
 			series = append(series, p.recs[r].Outputs[j])
 		}
-		e := Explained{Name: o.Name, RMS: rms, Noise: p.scale[j], Record: math.Max(numeric.Noise(series...), o.Noise)}
+		e := Explained{Name: o.Name, Unit: o.Unit, RMS: rms, Noise: p.scale[j], Record: math.Max(numeric.Noise(series...), o.Noise)}
 		if s := spread(p.recs, j); s > 0 {
 			e.Percent = 100 * (1 - rms/s)
 		}

@@ -146,7 +146,7 @@ func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspe
 
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
 // gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. Each is what a little of it does to the simulated
-// outputs. aboveNoise: more than the noise of an output is left over.
+// outputs. aboveNoise: more than the noise of an output is left over. gains are those of columns, and of the clock.
 func (p *problem) suspects(theta []float64, aboveNoise bool) (list, forces []fit.Suspect, gains []Gain) {
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
@@ -183,6 +183,14 @@ func (p *problem) suspects(theta []float64, aboveNoise bool) (list, forces []fit
 			add("number of the machine", fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text),
 				"Search it too, or mend it in the file of the machine.", c)
 		}
+	}
+	slower := *p
+	slower.recs = slices.Clone(p.recs)
+	for r := range slower.recs {
+		slower.recs[r].Dt *= 1 + difference
+	}
+	if c := differing(slower, difference); c != nil {
+		gains = append(gains, Gain{"", c})
 	}
 	for i, name := range p.spec.Inputs {
 		size := 0.0

@@ -64,6 +64,7 @@ func (r *Result) Uncertain() Uncertain { return r.spec.Uncertain }
 // Output is a number of the machine, named as machine.Watch does.
 type Output struct {
 	Name  string
+	Unit  string  // for people
 	Noise float64 // standard deviation, in its unit; 0: what the fit leaves
 }
 

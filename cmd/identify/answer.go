@@ -32,42 +32,61 @@ func (f *Options) refuseForMachine(what, path, says string) error {
 	return nil
 }
 
-// machineAnswer is what was found of a machine.
-type machineAnswer struct {
+// answer is what was found, and how it is shown.
+type answer struct {
 	Identification
-	machine     string                                            // its file
-	records     []string                                          // of the fit
-	validation  []string                                          //
-	requireFit  float64                                           // %
-	identified  func() (text []byte, remarks []string, err error) // the file of the machine with what was found
-	note        string                                            // of that file
-	printBefore func(io.Writer)                                   // printed before and after the result; nil: nothing
-	printAfter  func(io.Writer)
-	page        string // of the documentation
+	rotary                  bool
+	requireFit              float64         // %
+	printBefore, printAfter func(io.Writer) // the result; nil: nothing
+	next                    func() string   // what makes sense then
+	machine                 *machineFile    // nil: none is described
 }
 
-// answer runs a fit of a machine, which can be interrupted, and writes what it found where it is wanted.
+// machineFile is the file of a machine, to be written with what was found.
+type machineFile struct {
+	path       string
+	records    []string                                          // of the fit
+	identified func() (text []byte, remarks []string, err error) // the file with what was found
+	note       string                                            // of that
+}
+
+// answer runs a fit, which can be interrupted, and writes what it found where it is wanted.
 func (f *Options) answer(ctx context.Context, path string, stdout, stderr io.Writer,
-	fit func(ctx context.Context, bar *report.Progress) (*machineAnswer, error)) error {
+	fit func(ctx context.Context, bar *report.Progress) (*answer, error)) error {
 	bar := report.NewProgress(stderr)
 	defer bar.Finish()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a, err := fit(ctx, bar)
+	limited := ctx
+	if f.timeLimit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, f.timeLimit)
+		defer cancel()
+	}
+	a, err := fit(limited, bar)
 	bar.Finish()
-	switch {
-	case ctx.Err() != nil:
-		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was a result"))
-	case err != nil:
+	if err != nil || limited.Err() != nil && !a.Interrupted {
 		f.display.warnNoResult(stderr)
+	}
+	switch {
+	case limited.Err() != nil && (err != nil || !a.Interrupted):
+		return report.ExitWith(report.Interrupted, errors.New("interrupted, by Ctrl-C or by its time limit, before there was a result"))
+	case err != nil:
 		return f.refuse(ctx, path, err, stdout)
 	}
-	a.Config, a.Program, a.Command = path, report.Version(), report.CommandLine()
-	return f.give(a, stdout, stderr)
+	a.Config = path
+	if err := f.give(a, stdout, stderr); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
+	}
+	return gate(a.Result, max(f.RequireFit, a.requireFit))
 }
 
 // give writes an answer where it is wanted.
-func (f *Options) give(a *machineAnswer, stdout, stderr io.Writer) error {
+func (f *Options) give(a *answer, stdout, stderr io.Writer) error {
+	a.Program, a.Command = report.Version(), report.CommandLine()
 	if f.outputPath != "" {
 		if err := writeResult(f.outputPath, a.Identification); err != nil {
 			return report.ExitWith(report.Unavailable, err)
@@ -89,28 +108,27 @@ func (f *Options) give(a *machineAnswer, stdout, stderr io.Writer) error {
 		if a.printBefore != nil {
 			a.printBefore(stdout)
 		}
-		printIdentification(stdout, a.Identification, true)
-		a.printAfter(stdout)
+		printIdentification(stdout, a.Identification, a.rotary)
+		if a.printAfter != nil {
+			a.printAfter(stdout)
+		}
 		for _, w := range warnings {
 			fmt.Fprintf(stderr, "warning: %s\n", w)
 		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(f.afterMachine(a)))
+		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(a.next()))
 	}
-	if err := f.display.show(PageOf(a.Identification), f.force, stdout); err != nil {
-		return err
-	}
-	return gate(a.Result, max(f.RequireFit, a.requireFit))
+	return f.display.show(PageOf(a.Identification), f.force, stdout)
 }
 
 // writeIdentified writes the file of the machine. The remarks say what it cannot hold; they stand at its head too.
-func (f *Options) writeIdentified(a *machineAnswer) (remarks []string, err error) {
-	text, remarks, err := a.identified()
+func (f *Options) writeIdentified(a *answer) (remarks []string, err error) {
+	text, remarks, err := a.machine.identified()
 	if err != nil {
 		return nil, err
 	}
 	head := []string{
-		fmt.Sprintf("%s with the parameters that %s found in %s.", a.machine, a.Command, strings.Join(a.records, ", ")),
-		strings.TrimSpace(fmt.Sprintf("Verdict: %s. %s", a.Verdict, a.note)),
+		fmt.Sprintf("%s with the parameters that %s found in %s.", a.machine.path, a.Command, strings.Join(a.machine.records, ", ")),
+		strings.TrimSpace(fmt.Sprintf("Verdict: %s. %s", a.Verdict, a.machine.note)),
 	}
 	return remarks, report.WriteWhole(f.writeMachine, f.force, func(w io.Writer) error {
 		for _, line := range append(head, remarks...) {
@@ -123,14 +141,14 @@ func (f *Options) writeIdentified(a *machineAnswer) (remarks []string, err error
 	})
 }
 
-// afterMachine is what makes sense after an answer.
-func (f *Options) afterMachine(a *machineAnswer) string {
+// afterMachine is what makes sense after the fit of a machine, which a page of the documentation describes.
+func (f *Options) afterMachine(r *identify.Result, page string) string {
 	switch {
-	case a.Verdict == identify.Rejected:
-		return "see docs/" + a.page + ", section Verdict, for what each reason asks for"
+	case r.Verdict == identify.Rejected:
+		return "see docs/" + page + ", section Verdict, for what each reason asks for"
 	case f.writeMachine != "":
 		return "hil simulate " + f.writeMachine
-	case len(a.validation) == 0:
+	case r.Validation == nil:
 		return "name further records in validate: they tell what the parameters are worth"
 	}
 	return report.CommandLine() + " --write-machine identified.yaml      puts the parameters into the file of the machine"
