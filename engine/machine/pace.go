@@ -32,6 +32,7 @@ const (
 	paceShort   = 2e-5 // s  away from flat positions no part is shorter
 	paceMost    = 2e-7 // rad, m  lag of a part near a flat position that is followed however the way bends
 	paceTurn    = 0.12 // rad  angle up to which a part near a flat position can be trusted
+	paceEnergy  = 0.05 // share of the kinetic energy that a part near a flat position may miss to be given back
 	paceNear    = 5    // ways of a part from a flat position that are near it
 )
 

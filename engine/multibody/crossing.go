@@ -137,8 +137,7 @@ func (c *Crossing) Flattest(d *Data, from []float64) float64 {
 func (c *Crossing) Clear() { c.historyLen, c.angle, c.rate, c.active = 0, unknownAngle, 0, false }
 
 // Miss forgets it where the continuation has missed: where the machine goes on is in doubt until it is away from there. The state that it
-// has led away from the constraints returns to them. They turn the velocities and do no work: the kinetic energy stays. false: they would
-// turn by too much.
+// has led away from the constraints returns to them. false: they would turn its velocities by too much.
 func (c *Crossing) Miss(d *Data, q, v []float64) bool {
 	c.Clear()
 	c.doubt = true
@@ -146,14 +145,7 @@ func (c *Crossing) Miss(d *Data, q, v []float64) bool {
 		return true
 	}
 	copy(c.lastVelocities, v)
-	if Project(c.m, d, q, v) != OK || c.kicked(v, crossingFold) {
-		return false
-	}
-	share := math.Sqrt(c.momentum(d, c.lastVelocities, c.y) / c.momentum(d, v, c.y))
-	for i := range v {
-		v[i] *= share
-	}
-	return true
+	return Project(c.m, d, q, v) == OK && !c.kicked(v, crossingFold)
 }
 
 // Imminent tells whether a singular position is so near that a step of h (s) may reach it.
