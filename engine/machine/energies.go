@@ -48,8 +48,8 @@ func (s *Stepper) energyOf(q, v, z []float64) (kinetic, stored float64) {
 	return kinetic, stored + potential
 }
 
-// keepEnergy is setEnergy at the end of a part of h (s) that began with the energy before: constraints that stand still do no work. Where the
-// way bends sharply the midpoint rule misses some of it, which the machine would keep.
+// keepEnergy is setEnergy at the end of a part of h (s) that began with the energy before: constraints that stand still do no work. Where
+// the way bends sharply the midpoint rule misses some of it, which the machine would keep.
 func (s *Stepper) keepEnergy(h, before float64) {
 	audited := s.Energies
 	s.Energies = Energies{}

@@ -151,7 +151,8 @@ func randomFlat(k int) (l flatBar, psi, rate float64) {
 		if least < 0.1 || math.Abs(2*(most+least)-(a+b+c+d)) > 1e-12 {
 			continue
 		}
-		ab, ac, ad := math.Abs(a-b)+math.Abs(c-d), math.Abs(a-c)+math.Abs(b-d), math.Abs(a-d)+math.Abs(b-c) // 0: a kite, a parallelogram, a kite
+		// 0: a kite, a parallelogram, a kite
+		ab, ac, ad := math.Abs(a-b)+math.Abs(c-d), math.Abs(a-c)+math.Abs(b-d), math.Abs(a-d)+math.Abs(b-c)
 		if list := [3]float64{ab, ac, ad}; k%len(flatKinds) < 3 && slices.Min(list[:]) < 0.05 || k%len(flatKinds) >= 3 && ab+ac+ad < 0.1 {
 			continue
 		}
@@ -226,7 +227,8 @@ func flatKindsRun(t *testing.T, from, to int) {
 				worst = max(worst, math.Abs(math.Remainder(x[0]-own.phi[0], 2*math.Pi)))
 			}
 			if worst > 1e-4 || lost && off == 0 {
-				t.Errorf("%d, %s: links %.4g, off by %.2g m: crank off by %.2g rad, lost %v", k, flatKinds[k%len(flatKinds)], l.long, off, worst, lost)
+				t.Errorf("%d, %s: links %.4g, off by %.2g m: crank off by %.2g rad, lost %v",
+					k, flatKinds[k%len(flatKinds)], l.long, off, worst, lost)
 			}
 		}
 	}

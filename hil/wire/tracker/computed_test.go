@@ -42,7 +42,8 @@ func init() {
 
 // A reply to BX2, a container of version 1 with one frame of no tool (header of 12 bytes each, by Python's struct), is none to BX.
 func TestNDIContainerIsNoBX(t *testing.T) {
-	b, err := hex.DecodeString("c4a5300039130100010001002c0000000000010000000100000003000000e8030000000000000100010002000c000000000000000000c016")
+	b, err := hex.DecodeString("c4a5300039130100010001002c000000000001000000010000" +
+		"0003000000e8030000000000000100010002000c000000000000000000c016")
 	if err != nil {
 		t.Fatal(err)
 	}
