@@ -8,13 +8,15 @@ import "math"
 // that turns as paceTurning says, whatever that length is: halving steps divides the errors by four. Near a flat position little grows: a
 // machine that came near one is followed as closely everywhere from then on. One that never does pays nothing. What is missed before a flat
 // position grows behind it: where the way of a machine of one degree of freedom leads over one, or nearly, and where one is met, it lags by
-// no more than flatTurning says, from the start on.
+// no more than flatTurning says, from the start on. The midpoint rule also lags where the speed changes and the way does not bend, as that
+// of a parallelogram: paceSpeed divides it further.
 type pace struct {
 	leadsOverFlat bool    // its way leads over a flat position, or nearly
 	nearFlat      bool    // it has been near a flat position
 	turning       float64 // rad/s³, m/s³
 	angle         float64 // rad  by which the velocities turned in the last part
 	distance      float64 // rad, m  of the last part
+	speed         float64 // rad/s, m/s  at its end
 	step          float64 // s  the step under way
 	remaining     float64 // s  of it
 }
@@ -26,9 +28,11 @@ const (
 	paceFlat    = 0.5  // rad  angle from a flat position that is near
 	paceApart   = 0.07 // share of the time to or from a flat position that a part may take
 	paceParts   = 32   // at most
+	paceSpeed   = 5    // rad/s, m/s  where the way leads over one, or nearly: a part more for each of them
 	paceShort   = 2e-5 // s  away from flat positions no part is shorter
 	paceMost    = 2e-7 // rad, m  lag of a part near a flat position that is followed however the way bends
 	paceTurn    = 0.12 // rad  angle up to which a part near a flat position can be trusted
+	paceEnergy  = 0.05 // share of the kinetic energy that a part near a flat position may miss to be given back
 	paceNear    = 5    // ways of a part from a flat position that are near it
 )
 
@@ -40,7 +44,7 @@ func (p *pace) note(h float64, v, v1 []float64) {
 		before += v[i] * v[i]
 		product += x * v[i]
 	}
-	p.turning, p.angle, p.distance = 0, 0, h*math.Sqrt(square)
+	p.turning, p.angle, p.speed, p.distance = 0, 0, math.Sqrt(square), h*math.Sqrt(square)
 	if before > 0 && square > 0 {
 		across := max(0, square-product/before*product)
 		p.angle = math.Atan2(math.Sqrt(across), product/math.Sqrt(before))
@@ -65,6 +69,9 @@ func (p *pace) part(left, angle, apart float64) float64 {
 	n := math.Ceil(math.Sqrt(p.turning / turning))
 	if angle > paceFlat {
 		n = min(n, math.Ceil(h/paceShort))
+	}
+	if p.leadsOverFlat {
+		n = max(n, math.Ceil(p.speed/paceSpeed))
 	}
 	if apart > 0 {
 		n = max(n, math.Ceil(h/(paceApart*apart)))

@@ -36,6 +36,11 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		return engine.NonFinite
 	}
 	q, v, z := m.split(x)
+	flat, energy := s.paced && len(m.rows.list) == 0 && (s.crossing.Angle() <= flatAngle || s.crossing.Imminent(h)), 0.0
+	if flat {
+		kinetic, stored := s.energyOf(q, v, z)
+		energy = kinetic + stored
+	}
 	s.crossing.Begin(m.Data, h)
 	for k := range s.ledMotions {
 		s.ledMotions[k].startMotion = s.ledMotions[k].endMotion
@@ -88,6 +93,9 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	case end.Missed: // once more without: it knows nothing then
 		s.guess.forget()
 		if s.crossing.Miss(m.Data, q, v) {
+			if flat {
+				s.setEnergy(q, v, z, energy)
+			}
 			return s.stride(t, h, x)
 		}
 		fallthrough
@@ -105,6 +113,9 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	if what := m.magnetOutOfRange(s.q1); what != "" {
 		s.failedMover = what
 		return s.fail(multibody.NonFinite)
+	}
+	if flat {
+		s.keepEnergy(h, energy)
 	}
 	if s.o.Audited {
 		s.spend(h, s.meanSpeeds)

@@ -25,6 +25,9 @@ func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int,
 	if !s.o.Audited || len(s.o.MotionJoints) > 0 || len(s.o.Movers) > 0 {
 		panic("machine: Run: want a machine with its audit that nothing outside leads")
 	}
+	fail := func(t float64, problem string) error {
+		return &Failure{T: t, Problem: problem + "; a shorter step may go through", Position: s.M.positionText(x)}
+	}
 	sample := Sample{X: make([]float64, s.M.Size())}
 	for k := 0; ; k++ {
 		t := float64(k) * h
@@ -35,7 +38,7 @@ func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int,
 			before := float64(k-1) * h
 			st := s.Step(before, h, x)
 			if st == engine.NonFinite || st == engine.Lost || s.LastStatus != multibody.OK && s.LastStatus != multibody.Singular {
-				return r, &Failure{T: before, Problem: s.StatusText(), Position: s.M.positionText(x)}
+				return r, fail(before, s.StatusText())
 			}
 			r.Steps = k
 			if st != engine.OK {
@@ -49,7 +52,7 @@ func (s *Stepper) Run(ctx context.Context, x []float64, h float64, n, every int,
 		case st == multibody.Singular:
 			singular = true
 		case st != multibody.OK:
-			return r, &Failure{T: t, Problem: s.M.named(st), Position: s.M.positionText(x)}
+			return r, fail(t, s.M.named(st))
 		}
 		if singular && k > 0 {
 			if r.Singular++; r.Singular == 1 {

@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"hilrig/engine"
@@ -347,7 +348,7 @@ func (s *Stepper) Begin(t float64, x []float64, how multibody.Assembly) (multibo
 	s.guess.forget()
 	s.inSingular = false
 	s.crossing.Clear()
-	s.pace = pace{}
+	s.pace = pace{turning: math.Inf(1)}
 	s.motions(t)
 	q, v, _ := s.M.split(x)
 	for k := range s.ledMotions {
@@ -391,7 +392,7 @@ func (s *Stepper) Resume(t float64, x []float64) {
 	s.guess.forget()
 	s.inSingular = false
 	s.crossing.Clear()
-	s.pace = pace{leadsOverFlat: s.pace.leadsOverFlat}
+	s.pace = pace{leadsOverFlat: s.pace.leadsOverFlat, turning: math.Inf(1)}
 	s.motions(t)
 	s.start(t, x)
 }

@@ -65,6 +65,7 @@ const (
 	crossingFold   = 0.05 // and beside it, without a continuation
 	unknownAngle   = 2    // of the first step
 	flattestApart  = 0.05 // rad, m  from position to position
+	flattestSlope  = 8    // of the angle along the way: none that is steeper is gone over
 	flattestSteps  = 300
 	crossingBlend  = 0.2 // of Φ at the beginning: below it the multipliers stay near those of the step before
 )
@@ -102,7 +103,7 @@ func (c *Crossing) TimeToSingular() float64 {
 func (c *Crossing) Angle() float64 { return c.angle }
 
 // Flattest is the smallest angle between the equations (rad) on the whole way on which loops lead a machine of one degree of freedom, both
-// ways from q; unknownAngle: it has another number of them. Positions are 0.05 rad (m) apart, and a flat one is not gone over.
+// ways from q; unknownAngle: it has another number of them. Positions are 0.05 rad (m) apart, or nearer, and a flat one is not gone over.
 func (c *Crossing) Flattest(d *Data, from []float64) float64 {
 	m, least := c.m, float64(unknownAngle)
 	if m.loops.n == 0 || m.nv-d.FullRank != 1 {
@@ -118,14 +119,15 @@ func (c *Crossing) Flattest(d *Data, from []float64) float64 {
 			if Project(m, d, q, v) != OK || d.Rank < d.FullRank {
 				return 0
 			}
-			if least = min(least, math.Sqrt(d.gram.minPivot)); least < flattestApart {
+			angle := math.Sqrt(d.gram.minPivot)
+			if least = min(least, angle); least < flattestApart {
 				return least
 			}
 			fast := largestOf(v)
 			for i := range v {
 				v[i] /= fast
 			}
-			Integrate(m, q, v, flattestApart, q)
+			Integrate(m, q, v, min(flattestApart, angle/flattestSlope), q)
 		}
 	}
 	return least
@@ -135,8 +137,7 @@ func (c *Crossing) Flattest(d *Data, from []float64) float64 {
 func (c *Crossing) Clear() { c.historyLen, c.angle, c.rate, c.active = 0, unknownAngle, 0, false }
 
 // Miss forgets it where the continuation has missed: where the machine goes on is in doubt until it is away from there. The state that it
-// has led away from the constraints returns to them. They turn the velocities and do no work: the kinetic energy stays. false: they would
-// turn by too much.
+// has led away from the constraints returns to them. false: they would turn its velocities by too much.
 func (c *Crossing) Miss(d *Data, q, v []float64) bool {
 	c.Clear()
 	c.doubt = true
@@ -144,14 +145,7 @@ func (c *Crossing) Miss(d *Data, q, v []float64) bool {
 		return true
 	}
 	copy(c.lastVelocities, v)
-	if Project(c.m, d, q, v) != OK || c.kicked(v, crossingFold) {
-		return false
-	}
-	share := math.Sqrt(c.momentum(d, c.lastVelocities, c.y) / c.momentum(d, v, c.y))
-	for i := range v {
-		v[i] *= share
-	}
-	return true
+	return Project(c.m, d, q, v) == OK && !c.kicked(v, crossingFold)
 }
 
 // Imminent tells whether a singular position is so near that a step of h (s) may reach it.

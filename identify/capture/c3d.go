@@ -250,7 +250,7 @@ func (f *c3dFile) beyondTurns(frames int) int {
 // The frames end where the file does.
 func (f *c3dFile) beyondCounters(frames int) int {
 	n := f.beyondTurns(frames)
-	if frames == counterTurn-1 && f.frameSize() > 0 && f.start >= c3dBlock && !f.ends(n) {
+	if frames == counterTurn-1 && f.frameSize() > 0 && f.start >= c3dBlock && !f.endsExactly(n) {
 		zero := func(k int) bool { // as what fills the last block
 			return !bytes.ContainsFunc(f.data[f.start+k*f.frameSize():][:f.frameSize()], func(r rune) bool { return r != 0 })
 		}
@@ -358,12 +358,12 @@ func (f *c3dFile) readAnalog() error {
 	}
 	names := f.labels("ANALOG", f.channels, "channel")
 	units := f.texts("ANALOG", "UNITS")
-	scales, offsets := f.params["ANALOG:SCALE"], f.params["ANALOG:OFFSET"]
-	general := f.number("ANALOG", "GEN_SCALE", 1)
 	unsigned := strings.EqualFold(f.text("ANALOG", "FORMAT"), "UNSIGNED")
-	if scales == nil || scales.len() < f.channels {
-		f.addFinding("analog-scale", record.Warning, "", float64(scales.len()), "channels", "",
-			"ANALOG:SCALE has %d values for %d channels; the others are as the converter counted", scales.len(), f.channels)
+	scales, offsets := f.numbers("ANALOG", "SCALE", false), f.numbers("ANALOG", "OFFSET", unsigned)
+	general := f.number("ANALOG", "GEN_SCALE", 1)
+	if n := len(scales); n < f.channels {
+		f.addFinding("analog-scale", record.Warning, "", float64(n), "channels", "",
+			"ANALOG:SCALE has %d values for %d channels; the others are as the converter counted", n, f.channels)
 	}
 	step, size := f.frameSize(), 2
 	if f.floats {
@@ -378,11 +378,11 @@ func (f *c3dFile) readAnalog() error {
 	notFinite := 0
 	for j := range f.Analog {
 		scale, offset := general, 0.0
-		if j < scales.len() {
-			scale *= scales.value(j, false)
+		if j < len(scales) {
+			scale *= scales[j]
 		}
-		if j < offsets.len() {
-			offset = offsets.value(j, unsigned)
+		if j < len(offsets) {
+			offset = offsets[j]
 		}
 		a := Channel{Name: names[j], Unit: cell(units, j), Rate: rate, Samples: make([]float64, f.frames*f.perFrame)}
 		for k := range a.Samples {
@@ -417,10 +417,10 @@ const headerEvents = 12345
 // events reads the group EVENT, minutes and seconds since frame 1 of the trial, or else the events of the header, in seconds. The file may
 // hold a later part of the trial. Where no event would lie in the file then, and some do otherwise, they count from its first frame.
 func (f *c3dFile) events() {
-	times := f.params["EVENT:TIMES"]
+	times := f.numbers("EVENT", "TIMES", false)
 	names, contexts := f.texts("EVENT", "LABELS"), f.texts("EVENT", "CONTEXTS")
-	n := min(f.count("EVENT", "USED", 0), times.len()/2)
-	at := func(i int) float64 { return 60*times.value(2*i, false) + times.value(2*i+1, false) }
+	n := min(f.count("EVENT", "USED", 0), len(times)/2)
+	at := func(i int) float64 { return 60*times[2*i] + times[2*i+1] }
 	if f.params["EVENT:USED"] == nil && f.proc.u16(f.data[298:]) == headerEvents {
 		n, names = min(int(f.proc.u16(f.data[300:])), 18), nil
 		for i := range n {
@@ -457,13 +457,6 @@ func (f *c3dFile) events() {
 // labels are the names of points or channels; one without gets its number.
 func (f *c3dFile) labels(group string, n int, what string) []string {
 	out := f.texts(group, "LABELS")
-	for i := 2; len(out) < n; i++ { // a list holds 255 at most
-		more := f.texts(group, fmt.Sprintf("LABELS%d", i))
-		if more == nil {
-			break
-		}
-		out = append(out, more...)
-	}
 	names := make([]string, n)
 	for i := range names {
 		if names[i] = cell(out, i); names[i] == "" {

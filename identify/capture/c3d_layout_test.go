@@ -24,6 +24,7 @@ type plainC3D struct {
 	longFrames               float64
 	texts                    map[string][]string // more parameters of POINT
 	junk                     int                 // bytes behind the frames
+	scaled                   bool                // channels have j + 1 as their scale, 2 as offset, and a unit, in lists of 255
 }
 
 func (s plainC3D) bytes() []byte {
@@ -89,6 +90,20 @@ func (s plainC3D) bytes() []byte {
 	param(2, "USED", 2, nil, u16(or(s.usedChannels, s.channels)))
 	if s.analogRate > 0 {
 		param(2, "RATE", 4, nil, f32(s.analogRate))
+	}
+	for from := 0; s.scaled && from < s.channels; from += 255 {
+		var scales, offsets []byte
+		var units []string
+		for j := from; j < min(from+255, s.channels); j++ {
+			scales, offsets, units = append(scales, f32(float64(j+1))...), append(offsets, u16(2)...), append(units, fmt.Sprint("u", j))
+		}
+		suffix, n := "", []byte{byte(len(units))}
+		if from > 0 {
+			suffix = fmt.Sprint(from/255 + 1)
+		}
+		param(2, "SCALE"+suffix, 4, n, scales)
+		param(2, "OFFSET"+suffix, 2, n, offsets)
+		text(2, "UNITS"+suffix, units)
 	}
 	if s.trial != [2]int{} {
 		group(3, "TRIAL")
@@ -199,5 +214,23 @@ func TestC3DLayouts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Channels beyond the 255 of a list have their scale, offset and unit in the next one.
+func TestC3DManyChannels(t *testing.T) {
+	c := decode(t, plainC3D{frames: 3, points: []string{"p"}, channels: 600, perFrame: 1, analogRate: 100, scaled: true}.bytes())
+	for j, a := range c.Analog {
+		if want := float64((1000*j + 2 - 2) * (j + 1)); a.Samples[2] != want || a.Unit != fmt.Sprint("u", j) {
+			t.Fatalf("channel %d: %g %s, want %g u%d", j, a.Samples[2], a.Unit, want, j)
+		}
+	}
+}
+
+// A counter that stayed at 65535 is not taken for one that turned over, though the last frame but one ends in the last block.
+func TestC3DCounterThatStayed(t *testing.T) {
+	spec := plainC3D{frames: 1 << 17, points: []string{"p"}, pointFrames: 65535, headFrames: 65535}
+	if c := decode(t, spec.bytes()); len(c.Time) != spec.frames {
+		t.Errorf("%d frames, want %d", len(c.Time), spec.frames)
 	}
 }

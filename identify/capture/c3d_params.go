@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 
@@ -106,25 +107,38 @@ func (f *c3dFile) longNumber(group, name string) int {
 	return int(p.value(0, true)) | int(p.value(1, true))<<16
 }
 
-// texts are the strings of a parameter: letters in columns.
-func (f *c3dFile) texts(group, name string) []string {
-	p := f.params[group+":"+name]
-	if p == nil || p.kind != -1 {
-		return nil
+// pieces are the parameters that make up a list: NAME, NAME2, NAME3 …, since one holds 255 at most.
+func (f *c3dFile) pieces(group, name string) (list []*c3dParam) {
+	for p, i := f.params[group+":"+name], 2; p != nil; i++ {
+		list = append(list, p)
+		p = f.params[fmt.Sprintf("%s:%s%d", group, name, i)]
 	}
-	width := len(p.data)
-	if len(p.dims) > 1 {
-		width = p.dims[0]
+	return list
+}
+
+// numbers are those of a list.
+func (f *c3dFile) numbers(group, name string, unsigned bool) (list []float64) {
+	for _, p := range f.pieces(group, name) {
+		for i := range p.len() {
+			list = append(list, p.value(i, unsigned))
+		}
 	}
-	if width == 0 {
-		return nil
+	return list
+}
+
+// texts are the strings of a list: letters in columns.
+func (f *c3dFile) texts(group, name string) (list []string) {
+	for _, p := range f.pieces(group, name) {
+		width := len(p.data)
+		if len(p.dims) > 1 {
+			width = p.dims[0]
+		}
+		for i := 0; p.kind == -1 && width > 0 && i+width <= len(p.data); i += width {
+			text, _, _ := strings.Cut(string(p.data[i:i+width]), "\x00")
+			list = append(list, plainName(strings.ToValidUTF8(text, "?")))
+		}
 	}
-	var out []string
-	for i := 0; i+width <= len(p.data); i += width {
-		text, _, _ := strings.Cut(string(p.data[i:i+width]), "\x00")
-		out = append(out, plainName(strings.ToValidUTF8(text, "?")))
-	}
-	return out
+	return list
 }
 
 func (f *c3dFile) text(group, name string) string { return cell(f.texts(group, name), 0) }

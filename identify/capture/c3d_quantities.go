@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -38,21 +37,11 @@ func (f *c3dFile) quantities(names []string) map[int]string {
 		if unit == "" {
 			unit = q.usual
 		}
-		for i := 1; ; i++ {
-			list := q.list
-			if i > 1 { // a list holds 255 at most
-				list = fmt.Sprintf("%s%d", q.list, i)
+		for _, name := range f.texts("POINT", q.list) {
+			if _, bare, subject := strings.Cut(strings.ToLower(name), ":"); subject && units[bare] == nil {
+				units[bare] = &unit
 			}
-			more := f.texts("POINT", list)
-			if more == nil {
-				break
-			}
-			for _, name := range more {
-				if _, bare, subject := strings.Cut(strings.ToLower(name), ":"); subject && units[bare] == nil {
-					units[bare] = &unit
-				}
-				units[strings.ToLower(name)] = &unit
-			}
+			units[strings.ToLower(name)] = &unit
 		}
 	}
 	out := map[int]string{}

@@ -21,7 +21,7 @@ type columns struct {
 	signals     []signalColumns
 	length      float64 // m  one of the unit of lengths
 	zeros       bool    // this format writes a zero where nothing was seen
-	emptyLines  bool    // a line that ends behind the time is a frame in which nothing was seen
+	exactLines  bool    // no line is longer than the header; one that ends behind the time is a frame in which nothing was seen
 
 	x               []float64 // numbers of a line
 	zeroed, partial int       // what was taken as not seen
@@ -95,9 +95,9 @@ func (c *Capture) lines(r *rows, p *columns, stop func([]string) bool) (k *clock
 			return k, cells, p.doubts(c)
 		case err != nil:
 			return nil, nil, err
-		case p.emptyLines && len(cells) == 2:
+		case p.exactLines && len(cells) == 2:
 			cells = append(cells, make([]string, max(width-2, 0))...)
-		case len(cells) < width:
+		case len(cells) < width || p.exactLines && !blank(cells[width:]):
 			return nil, nil, c.fail(r.line, "If it is the last line, the file was cut short: remove the line, or export the file again.",
 				"%d cells, the header has %d columns", len(cells), width)
 		}

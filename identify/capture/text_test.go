@@ -69,6 +69,18 @@ func TestTRCOfCarelessWriters(t *testing.T) {
 	}
 }
 
+// A marker without a name that is hidden in the first frame is not left out: its columns are there, or the file is refused.
+func TestTRCHiddenWithoutAName(t *testing.T) {
+	one := strings.NewReplacer("\t1\t2\t3\t4\t5\t6\n2", "\t1\t2\t3\n2", "Top\t\t\t\t\t\tFront", "Top").Replace(trc)
+	short := strings.Replace(one, "\t\tX1\tY1\tZ1\tX2\tY2\tZ2\tX3\tY3\tZ3", "\t\tX1\tY1\tZ1\tX2", 1)
+	blanks := strings.NewReplacer("\t\t\t\t4", " 4", "\t", " ").Replace(one)
+	for name, text := range map[string]string{"axes": one, "longer lines": short, "blanks": blanks} {
+		if c, err := Decode("test", []byte(text), Options{}); err == nil || !strings.Contains(err.Error(), "cells, the header has") {
+			t.Errorf("%s: %v %+v", name, err, c)
+		}
+	}
+}
+
 func TestTRCBadFiles(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"cut":         {"1\t2\t\t0\t0\t0\n", "1\t2", "test:10: 7 cells, the header has 11 columns"},
@@ -118,6 +130,7 @@ func TestFormatsThatAreNotRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"NO_OF_FRAMES\t3\nNO_OF_CAMERAS\t8\nMARKER_NAMES\ta\n1\t2\t3\n":                            "Qualisys",
 		"walk\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee\n0\t1\n1\t2\n": "OpenSim",
+		"\ufeffNO_OF_FRAMES\t3\n":              "Qualisys",
 		"\xff\xfet\x00,\x00":                   "UTF-16",
 		"\xfe\xff\x00t\x00,":                   "UTF-16",
 		"t\x00,\x00x\x00\n\x001\x00,\x002\x00": "UTF-16",

@@ -55,7 +55,7 @@ func (c *Capture) readTRC(data []byte, o Options) error {
 	if p.length, err = c.lengthIn(value("Units"), "mm", o); err != nil {
 		return err
 	}
-	p.emptyLines = true
+	p.exactLines = true
 	k, _, err := c.lines(r, p, nil)
 	if err != nil {
 		return err
@@ -113,8 +113,8 @@ func tabbed(data []byte) []byte {
 	return out
 }
 
-// headTRC reads the line X1 Y1 Z1 … in front of the numbers, and gives the names of all markers that have numbers. The first line of
-// numbers decides: a marker that is not named gets its number, one that is named and has none is an error.
+// headTRC reads the line X1 Y1 Z1 … in front of the numbers, and gives the names of all markers that have numbers. That line and the first
+// one of numbers decide: a marker that is not named gets its number, one that is named and has none is an error.
 func (c *Capture) headTRC(r *rows, names []string, declared string) ([]string, error) {
 	cells, err := c.next(r)
 	if err == io.EOF {
@@ -138,7 +138,7 @@ func (c *Capture) headTRC(r *rows, names []string, declared string) ([]string, e
 		numbers--
 	}
 	markers := (numbers + 2) / 3
-	if axes%3 == 0 && len(cells) >= 2+axes { // the last marker may be hidden in the first frame
+	if axes%3 == 0 { // some may be hidden in the first frame
 		markers = max(markers, axes/3)
 	}
 	n, err := strconv.Atoi(declared)

@@ -40,6 +40,22 @@ func init() {
 	publishedFrames = append(publishedFrames, computed...)
 }
 
+// A reply to BX2, a container of version 1 with one frame of no tool (header of 12 bytes each, by Python's struct), is none to BX.
+func TestNDIContainerIsNoBX(t *testing.T) {
+	b, err := hex.DecodeString("c4a5300039130100010001002c000000000001000000010000" +
+		"0003000000e8030000000000000100010002000c000000000000000000c016")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, option := range []int{0, NDITransforms} {
+		d, f := NewNDI(), new(Frame)
+		d.Option = option
+		if _, st := d.Next(b, f); st != wire.Good || f.Role != Other || d.Counters().Foreign != 1 {
+			t.Errorf("option %d: %v, %v with %d devices", option, st, f.Role, f.N)
+		}
+	}
+}
+
 // The handles without a pose of the reply computed above.
 func TestNDIStates(t *testing.T) {
 	d, f := NewNDI(), new(Frame)

@@ -389,7 +389,7 @@ func bx(b []byte, option int, f *Frame) bool {
 			return false
 		}
 		s, state := f.Add(int(p[0])), p[1]
-		if s == nil {
+		if s == nil || s.Device == 0 { // no handle is 0: the container of BX2 looks so
 			return false
 		}
 		if state == ndiDisabled {
