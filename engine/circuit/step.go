@@ -47,7 +47,8 @@ type stepper struct {
 
 func newStepper(c *Circuit) stepper {
 	lin := len(c.windings) + len(c.capacitors)
-	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin), secant: make([]float64, len(c.windings)), lastSecant: make([]float64, len(c.windings)), lastMiss: make([]float64, len(c.windings)),
+	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin), secant: make([]float64, len(c.windings)),
+		lastSecant: make([]float64, len(c.windings)), lastMiss: make([]float64, len(c.windings)),
 		y: make([]float64, c.n), derivativeStep: math.NaN(), qm: make([]float64, c.axes), rate: make([]float64, c.axes),
 		speed: make([]float64, c.axes)}
 	for axis := range c.axes {
