@@ -145,7 +145,7 @@ func (c *Capture) unknown(data []byte) error {
 		return c.fail(0, "Export it again from the program that recorded it.", "is not a C3D file: the second byte is not %d, or it is shorter "+
 			"than its header of 512 bytes", c3dKey)
 	}
-	if what, hint := record.Unread(bytes.TrimPrefix(data[:min(len(data), 1<<14)], []byte("\ufeff"))); what != "" {
+	if what, hint := record.Unread(data[:min(len(data), 1<<14)]); what != "" {
 		return c.fail(0, hint, "%s", what)
 	}
 	return c.fail(0, hint, "no motion-capture recording that is known here")

@@ -272,6 +272,7 @@ func TestForeignFiles(t *testing.T) {
 		{"a.csv", []byte("t\x00,\x00x\x00\n\x001\x00,\x002\x00\n\x00"), "UTF-16"},
 		{"a.csv", []byte("\x00t\x00,\x00x\x00\n\x001\x00,\x002\x00\n"), "UTF-16"},
 		{"a.tsv", []byte("NO_OF_FRAMES\t3\nNO_OF_CAMERAS\t8\nMARKER_NAMES\ta\n1\t2\t3\n"), "Qualisys"},
+		{"b.tsv", []byte("\ufeffNO_OF_FRAMES\t3\nNO_OF_CAMERAS\t8\nMARKER_NAMES\ta\n1\t2\t3\n"), "Qualisys"},
 		{"a.mot", []byte("walk\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee\n0\t1\n1\t2\n"), "OpenSim"},
 		{"a.csv", []byte("t,x\n\x00\x00\x00"), "is not a text"},
 		{"a.csv.gz", packed.Bytes()[:packed.Len()-12], "cut short or damaged"},

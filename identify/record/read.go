@@ -174,7 +174,7 @@ func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
 
 // Unread tells by its beginning that a file is a text of a known format that is not read, and what to do; "": it is not.
 func Unread(head []byte) (what, hint string) {
-	switch {
+	switch head = bytes.TrimPrefix(head, []byte("\ufeff")); {
 	case utf16(head):
 		return "is a text in UTF-16, which is not read", "Save it as UTF-8."
 	case bytes.HasPrefix(head, []byte("NO_OF_FRAMES")):
