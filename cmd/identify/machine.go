@@ -144,7 +144,7 @@ func readTogether(file string, names []string, read func(i int) ([]*record.Recor
 	}
 	if isRun {
 		if recs = align(each); recs == nil {
-			return nil, &record.Error{File: file, Msg: "the joints have no time in common without gaps"}
+			return nil, &record.Error{File: file, Msg: strings.Join(names, ", ") + " have no time in common without gaps"}
 		}
 		return recs, nil
 	}
