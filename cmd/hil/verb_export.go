@@ -1,14 +1,10 @@
 package main
 
 import (
-	"context"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
 	"hilrig/cmd/daemon"
+	"hilrig/cmd/report"
 )
 
 func newExportCmd() *cobra.Command {
@@ -27,7 +23,7 @@ written over with --force only.`,
 			if !c.Flags().Changed("channels") {
 				f.Channels = nil
 			}
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			ctx, _, stop := report.UntilInterrupt(c.Context())
 			defer stop()
 			return daemon.Export(ctx, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
 		},

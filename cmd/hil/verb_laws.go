@@ -1,11 +1,9 @@
 package main
 
 import (
-	"os"
-	"os/signal"
-
 	"github.com/spf13/cobra"
 
+	"hilrig/cmd/report"
 	"hilrig/cmd/simulate"
 )
 
@@ -21,7 +19,7 @@ func newLawsCmd() *cobra.Command {
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: simulate.LawNames(),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+			ctx, _, stop := report.UntilInterrupt(c.Context())
 			defer stop()
 			if len(args) == 0 {
 				return simulate.PrintLaws(c.OutOrStdout(), asJSON)

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hilrig/cmd/report"
 	"hilrig/cmd/simulate"
 )
 
@@ -31,7 +30,7 @@ Exit codes: 0 done; 2 wrong usage; 3 a law that cannot be used, or a step withou
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+			ctx, _, stop := report.UntilInterrupt(c.Context())
 			defer stop()
 			return simulate.Scenario(ctx, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
 		},

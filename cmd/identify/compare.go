@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"hilrig/cmd/report"
@@ -49,7 +47,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 			paths[0]))
 	}
 
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx, stderr)
 	defer stop()
 	bar := report.NewProgress(stderr)
 	defer bar.Finish()

@@ -8,12 +8,10 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -175,7 +173,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		percent = 100
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx, stderr)
 	defer stop()
 	rig, axis := originOf(cfg)
 	said, err := f.announce(ctx, rig, axis, cfg.Method.String(), cfg.Method.Law(cfg.Model.Law))
