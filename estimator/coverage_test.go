@@ -12,8 +12,8 @@ import (
 // presliding and a Stribeck dip as with Coulomb's friction. Model and truth differ in the inertia.
 func TestRLSCoverage(t *testing.T) { rlsCoverage(t, 12, []float64{500}, []bool{false}, 0.5, 1.5) }
 
-// rlsCoverage tries samples at some rates (Hz) and laws. The rms of the errors, as multiples of their standard errors, lies in between low
-// and high.
+// rlsCoverage tries samples at some rates (Hz) and laws. The rms of the errors, as multiples of their standard errors, lies between low
+// and high; that of the inertia may be half, as its error holds all timings of commands that may be, and the draws have one.
 func rlsCoverage(t *testing.T, draws int, rates []float64, coulomb []bool, low, high float64) {
 	for _, rate := range rates {
 		for _, dry := range coulomb {
@@ -39,7 +39,7 @@ func rlsCoverage(t *testing.T, draws int, rates []float64, coulomb []bool, low, 
 				for k, n := range inside {
 					rms := math.Sqrt(square[k])
 					t.Logf("%s in its interval %d times of %d, rms %.2f errors", names[k], n, draws, rms)
-					if n*100 < 90*draws || rms < low || rms > high {
+					if n*100 < 90*draws || rms < low && k != PInertia || rms < 0.5 || rms > high {
 						t.Errorf("%s in its interval %d times of %d, rms %.2f errors, want %g to %g", names[k], n, draws, rms, low, high)
 					}
 				}
