@@ -17,6 +17,8 @@ type interrupted struct {
 	burst   int     // ticks that are left out at once, and …
 	skipped float64 // … in a second
 	guess   float64 // what the model's inertia is of the true one
+	coulomb bool    // friction is Coulomb's and viscous, else LuGre's
+	ahead   bool    // the command has the torque of the reference half a tick ahead
 }
 
 const truthJ, truthFv, truthFc = 7e-5, 1.5e-4, 0.015
@@ -52,7 +54,10 @@ func (c interrupted) run(t testing.TB, seconds float64, seed uint64) *RLS {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	x, u := make([]float64, 4), 0.0
 	flow := func(x, dx []float64) {
-		force, dz := lugre(1, x[1], x[3])
+		force, dz := truthFv*x[1]+truthFc*math.Tanh(x[1]/0.05), 0.0
+		if !c.coulomb {
+			force, dz = lugre(1, x[1], x[3])
+		}
 		effort := x[2]
 		if c.drive == plant.VoltageDrive {
 			effort *= m.K
@@ -96,7 +101,16 @@ func (c interrupted) run(t testing.TB, seconds float64, seed uint64) *RLS {
 		if c.rate < 400 {
 			kp, kd = 0.02, 1e-3
 		}
-		u = min(0.4, max(-0.4, kp*(pos-est[0])+kd*(vel-est[1])+truthFv*vel+truthFc*math.Tanh(vel)))
+		inertial := 0.0
+		if c.ahead {
+			kd = max(1.5e-3, min(6e-3, 17.5e-6*c.rate))
+			kp = 20 * kd
+			pos, vel = multisine(end + tick/2)
+			_, before := multisine(end)
+			_, after := multisine(end + tick)
+			inertial = truthJ * (after - before) / tick
+		}
+		u = min(0.4, max(-0.4, kp*(pos-est[0])+kd*(vel-est[1])+truthFv*vel+truthFc*math.Tanh(vel)+inertial))
 		if c.drive == plant.VoltageDrive {
 			u = min(24, max(-24, m.Voltage(u, vel)))
 		}
