@@ -50,13 +50,19 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		if r.Interrupted || st.changed == nil || !(step > 0) {
 			continue
 		}
-		little := littleError // what the others can make up for is that to first order alone
+		little := littleError / 100 // what the others can make up for is that to first order alone, and a swing turns its phase for long
 		if p.Value == 0 {
 			little = 1
 		}
 		moved := st.changed(p.Name, p.Value+little*step)
 		if moved == nil || floats.Norm(moved, 2) == 0 {
 			continue
+		}
+		if p.Value != 0 { // the second order is the same on both sides
+			if less := st.changed(p.Name, p.Value-little*step); less != nil {
+				floats.Sub(moved, less)
+				little *= 2
+			}
 		}
 		floats.Scale(1/little, moved)
 		bounds := [2]float64{-1, 1}

@@ -204,3 +204,16 @@ func TestSlowNoiseOfTheForceInOpenLoop(t *testing.T) {
 		t.Errorf("%d of %d are identified", identified, of)
 	}
 }
+
+// Two descents may end in one place and both be led astray by the noise of the force: the true values are near where they began.
+func TestNoisyForceLeadsSeveralDescentsAstray(t *testing.T) {
+	b := newBench(703, 3)
+	contact(b)
+	b.moves(0)
+	tr := b.record(nil)
+	tr.plan = Plan{Methods: Chain{"lm"}, Seed: 1, Model: axis.Spec{Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force,
+		Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
+	if o := attempt(kind{}, tr); o.verdict != Identified || o.wrong != nil {
+		t.Errorf("%s %v (%s)", o.verdict, o.wrong, o.reason)
+	}
+}

@@ -195,7 +195,7 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		return next
 	}
 	begins := [][]fit.Param{sol.Params, params}
-	if reached, _ := sol.Extra["reached"].(int); reached > 1 { // several descents led to one place: it did not go astray
+	if sol.Extra["lacking"] == true { // two descents led to one place: it did not go astray
 		begins = begins[:1]
 	}
 	for _, from := range begins {
