@@ -95,11 +95,11 @@ func powers(unit string, rotary bool) (force, motion, time float64) {
 	return force, motion, time
 }
 
-// takenFor are the numbers that are taken for exact and of which 1 % moves a parameter by half of its interval or more: an error of 2 % is
-// in the interval, or is spoken of.
+// takenFor are the numbers that are taken for exact and of which 1 % moves a parameter by half of its interval or more, to its narrower
+// side: an error of 2 %, either way, is in the interval, or is spoken of.
 func (p *Parameter) takenFor() (list []Scaled) {
 	for _, s := range p.ScalesWith {
-		if p.CI != nil && s.Percent/100*math.Abs(p.Value) > p.halfInterval()/2 {
+		if p.CI != nil && s.Percent/100*math.Abs(p.Value) > math.Min(p.CI[1]-p.Value, p.Value-p.CI[0])/2 {
 			list = append(list, s)
 		}
 	}

@@ -99,7 +99,7 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 		names = append(names, "joint "+machine.JointName(m, i))
 	}
 	for _, file := range files {
-		shared, err := readTogether(file, names, func(i int) ([]*record.Record, error) {
+		shared, err := readTogether(file, names, 0, func(i int) ([]*record.Record, error) {
 			one := cfg.Section(machine.JointName(m, i), whole)
 			return readRecord(ctx, file, one, &one.Data, bar)
 		})
@@ -129,8 +129,8 @@ func readMachine(ctx context.Context, cfg *configs.MachineFit, m *multibody.Mode
 }
 
 // readTogether reads series of one file, each by itself. A piece of the file is a recording of all; those of a recording of this program
-// are brought to one grid.
-func readTogether(file string, names []string, read func(i int) ([]*record.Record, error)) (recs []machine.Recording, err error) {
+// are brought to one grid. The first ones, as many as held, stay from sample to sample.
+func readTogether(file string, names []string, held int, read func(i int) ([]*record.Record, error)) (recs []machine.Recording, err error) {
 	_, isRun := sink.FindRun(file)
 	each := make([][]*record.Record, len(names))
 	for i, name := range names {
@@ -143,7 +143,7 @@ func readTogether(file string, names []string, read func(i int) ([]*record.Recor
 		}
 	}
 	if isRun {
-		if recs = align(each); recs == nil {
+		if recs = align(each, held); recs == nil {
 			return nil, &record.Error{File: file, Msg: strings.Join(names, ", ") + " have no time in common without gaps"}
 		}
 		return recs, nil

@@ -111,9 +111,10 @@ func identifyMechanism(path string) string {
 // minCommonSamples is the number of samples below which a stretch that all joints have is left out.
 const minCommonSamples = 20
 
-// align brings the pieces of the joints of a recording to one grid, that of the fastest device, over the times that all of them have: each
-// device samples at its own times. In between a cubic runs through the four samples about it.
-func align(joints [][]*record.Record) (recs []machine.Recording) {
+// align brings the pieces of series of a recording to one grid, that of the fastest device, over the times that all of them have: each
+// device samples at its own times. In between a cubic runs through the four samples about it. The first series, as many as held, stay from
+// sample to sample, and the grid begins at a sample of the first of them.
+func align(joints [][]*record.Record, held int) (recs []machine.Recording) {
 	dt := math.Inf(1)
 	next := make([]int, len(joints))
 	for _, pieces := range joints {
@@ -134,11 +135,15 @@ func align(joints [][]*record.Record) (recs []machine.Recording) {
 				to, first = end, i
 			}
 		}
+		if held > 0 {
+			p := joints[0][next[0]]
+			from = p.Start + p.Dt*math.Ceil((from-p.Start)/p.Dt-1e-6)
+		}
 		if n := int(math.Floor((to-from)/dt+1e-6)) + 1; n >= minCommonSamples {
 			var rec machine.Recording
 			for i, pieces := range joints {
 				p := *pieces[next[i]]
-				p.Position, p.Force = onGrid(&p, p.Position, from, dt, n), onGrid(&p, p.Force, from, dt, n)
+				p.Position, p.Force = onGrid(&p, p.Position, from, dt, n, i < held), onGrid(&p, p.Force, from, dt, n, i < held)
 				p.Velocity, p.Reference = nil, nil
 				p.Start, p.Dt = from, dt
 				rec = append(rec, &p)
@@ -149,14 +154,18 @@ func align(joints [][]*record.Record) (recs []machine.Recording) {
 	}
 }
 
-// onGrid is x, a channel of p, at n times from one on.
-func onGrid(p *record.Record, x []float64, from, dt float64, n int) []float64 {
+// onGrid is x, a channel of p, at n times from one on. held: it stays from sample to sample.
+func onGrid(p *record.Record, x []float64, from, dt float64, n int, held bool) []float64 {
 	if len(x) < 4 {
 		return x
 	}
 	out, places := make([]float64, n), []float64{0, 1, 2, 3}
 	for k := range out {
 		at := (from + float64(k)*dt - p.Start) / p.Dt
+		if held {
+			out[k] = x[min(int(at+1e-6), len(x)-1)]
+			continue
+		}
 		i := min(max(int(at)-1, 0), len(x)-4)
 		out[k] = numeric.Lagrange(places, x[i:i+4], at-float64(i))
 	}

@@ -23,7 +23,7 @@ func pieceAt(start, dt float64, n int) *record.Record {
 func TestAlign(t *testing.T) {
 	fast := []*record.Record{pieceAt(0.1003, 1e-3, 900), pieceAt(1.2, 1e-3, 300)} // 0.1003 … 0.9993, 1.2 … 1.499
 	slow := []*record.Record{pieceAt(0.05, 2e-3, 400), pieceAt(0.99, 2e-3, 500)}  // 0.05 … 0.848, 0.99 … 1.988
-	recs := align([][]*record.Record{fast, slow})
+	recs := align([][]*record.Record{fast, slow}, 0)
 	if len(recs) != 2 { // from 0.99 to 0.9993 there are ten samples: too few
 		t.Fatalf("%d stretches", len(recs))
 	}
@@ -45,7 +45,7 @@ func TestAlign(t *testing.T) {
 			}
 		}
 	}
-	if got := align([][]*record.Record{{pieceAt(0, 1e-3, 100)}, {pieceAt(1, 1e-3, 100)}}); got != nil {
+	if got := align([][]*record.Record{{pieceAt(0, 1e-3, 100)}, {pieceAt(1, 1e-3, 100)}}, 0); got != nil {
 		t.Errorf("no time in common: %d stretches", len(got))
 	}
 }

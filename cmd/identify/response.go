@@ -81,8 +81,12 @@ func readResponses(ctx context.Context, cfg *configs.ResponseFit, files []string
 	for _, col := range columns {
 		names = append(names, col.Role)
 	}
+	held := len(cfg.Inputs)
+	if cfg.Interpolation == "line" {
+		held = 0
+	}
 	for _, file := range files {
-		pieces, err := readTogether(file, names, func(i int) ([]*record.Record, error) {
+		pieces, err := readTogether(file, names, held, func(i int) ([]*record.Record, error) {
 			list, err := readColumn(ctx, file, cfg, columns[i], whole, bar)
 			if err == nil {
 				out.check(list, &columns[i], i < len(cfg.Inputs))

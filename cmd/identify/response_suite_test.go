@@ -442,6 +442,13 @@ var effortKinds = []responseKind{
 	{"mass, little dip", false, effortDriven, loadedBy(func(b *responseBench) func(t, q, v float64) float64 {
 		return func(_, _, v float64) float64 { return 0.1 * b.fc * math.Tanh(v/0.01) * math.Exp(-v*v/1) }
 	})},
+	{"mass, wide dip", false, effortDriven, loadedBy(func(b *responseBench) func(t, q, v float64) float64 {
+		return func(_, _, v float64) float64 { return 0.1 * b.fc * math.Tanh(v/0.01) * math.Exp(-v*v/4) }
+	})},
+	{"mass, wide dip under noise", false, effortDriven, func(b *responseBench) {
+		b.qNoise = 0.01
+		b.torque = func(_, _, v float64) float64 { return 0.2 * b.fc * math.Tanh(v/0.01) * math.Exp(-v*v/4) }
+	}},
 	{"mass, constant torque", false, effortDriven, loadedBy(func(b *responseBench) func(t, q, v float64) float64 {
 		return func(_, _, v float64) float64 { return 0.05 }
 	})},
@@ -503,7 +510,7 @@ var pendulumKinds = []responseKind{
 
 // gateKinds are those of which one record is tried without the tag soak.
 var gateKinds = []string{"motor, levels", "motor, little drag", "motor, imbalance", "mass, levels", "pendulum, dry friction",
-	"motor, gain of the angle", "pendulum, clock"}
+	"motor, gain of the angle", "pendulum, clock", "mass, wide dip under noise"}
 
 // No value of any kind of response is wrong with confidence, clean ones are identified, and their intervals hold what was put in.
 func TestResponseSuite(t *testing.T) {

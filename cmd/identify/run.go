@@ -88,8 +88,12 @@ func AxisOf(rig *configs.Config, of string) (*configs.Axis, error) {
 		return nil, errors.New("the rig of this recording has no axis, and inertia and friction are those of an axis; hil export writes its " +
 			"numbers as CSV")
 	}
-	if len(rig.Axes) == 1 && strings.Contains(of, ".") { // a column that the axis does not name
-		return &rig.Axes[0], nil
+	if device, _, ok := strings.Cut(of, "."); ok { // a column that no axis is named by: it is read beside the position on its board
+		for i := range rig.Axes {
+			if len(rig.Axes) == 1 || strings.HasPrefix(rig.Axes[i].Position, device+".") {
+				return &rig.Axes[i], nil
+			}
+		}
 	}
 	if of == "" {
 		together := ""

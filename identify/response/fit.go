@@ -137,7 +137,7 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 	r.Solution, r.Steps, r.Outputs = sol, p.steps, p.explained(sol)
 	if ctx.Err() == nil {
 		above := slices.ContainsFunc(r.Outputs, func(o Explained) bool { return o.RMS > noiseLeft*o.Record })
-		r.Suspects, r.Forces, r.Gains = p.suspects(fit.Values(sol.Params), above)
+		r.Suspects, r.Forces, r.Gains = p.suspects(sol, above)
 	}
 	if r.Starts > 1 && r.Reached == 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("one of %d descents from different values came to this place, the others ended at larger "+

@@ -31,8 +31,8 @@ var forceKinds = map[string][]int{"drag": {0}, "viscous friction": {0}, "dry fri
 	"gravity": {0}, "stiffness": {0}, fit.ConstantForce: {0}, "drift": {0}}
 
 // forces are suspects of forces that the machine does not have at its joints: friction that is not straight in the velocity, what depends on
-// the position and what happens behind a reversal, along the simulated motion.
-func (p *problem) forces(theta, base []float64, aboveNoise bool) (list []fit.Suspect) {
+// the position and what happens behind a reversal, along the simulated motion. What a parameter of sol does already is none.
+func (p *problem) forces(sol *fit.Solution, theta, base []float64, aboveNoise bool) (list []fit.Suspect) {
 	m, err := p.spec.Build(theta[:len(p.spec.Params)])
 	if err != nil {
 		return nil
@@ -66,6 +66,7 @@ func (p *problem) forces(theta, base []float64, aboveNoise bool) (list []fit.Sus
 			}
 			count[sp.Kind]++
 		}
+		own = append(own, wideDip(motion.V))
 		size, keep := 1e-3, make([]bool, len(own))
 		if first := p.pushColumns(theta, base, i, own[:min(1, len(own))], &size); first == nil {
 			continue // it does not move
@@ -73,7 +74,7 @@ func (p *problem) forces(theta, base []float64, aboveNoise bool) (list []fit.Sus
 		fit.Parallel(len(own), func(k int) {
 			by := size
 			moved := p.pushColumns(theta, base, i, own[k:k+1], &by)
-			if keep[k] = moved != nil; !keep[k] {
+			if keep[k] = moved != nil && !(len(moved) == 1 && searched(sol, moved[0])); !keep[k] {
 				return
 			}
 			for c := range moved {
@@ -94,8 +95,44 @@ func (p *problem) forces(theta, base []float64, aboveNoise bool) (list []fit.Sus
 	return list
 }
 
-// pushColumns is what the columns of a suspect do to the outputs, by one unit of each, as forces on joint i; nil: it moves nothing. size (N·m, N)
-// is that of a force that can be seen, and is improved.
+// widestDip is the speed, relative to the top speed, below which a wide dip is.
+const widestDip = 0.6
+
+// wideDip is friction that differs over most of the speeds. Dry and viscous friction take nearly all of it: as much as the outputs do not
+// exclude counts.
+func wideDip(v []float64) fit.Suspect {
+	speed := make([]float64, len(v))
+	for k := range v {
+		speed[k] = math.Abs(v[k])
+	}
+	slices.Sort(speed)
+	vs := widestDip * speed[len(speed)*99/100]
+	return fit.Suspect{Kind: "Stribeck", Advice: "Record faster motion, or fit a law with a Stribeck dip.", Expected: true,
+		What:    fmt.Sprintf("a friction that differs below %g of the top speed (a wide Stribeck dip)", widestDip),
+		Columns: []func(k int) float64{func(k int) float64 { return numeric.Sign(v[k]) * math.Exp(-v[k]*v[k]/(vs*vs)) }}}
+}
+
+// asParameter is the square of the correlation from which on a column is that of a parameter.
+const asParameter = 0.9999
+
+// searched tells whether a parameter of the solution does what a column does.
+func searched(sol *fit.Solution, column []float64) bool {
+	n := len(sol.FreeParams)
+	for j := range n {
+		own, both := 0.0, 0.0
+		for k, x := range column {
+			d := sol.Jac[k*n+j]
+			own, both = own+d*d, both+d*x
+		}
+		if both*both > asParameter*own*floats.Dot(column, column) {
+			return true
+		}
+	}
+	return false
+}
+
+// pushColumns is what the columns of a suspect, friction of joint i, do to the outputs, by one unit of each; nil: it moves nothing. size
+// (N·m, N) is that of a force that can be seen, and is improved.
 func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspect, size *float64) (columns [][]float64) {
 	for _, sp := range suspects {
 		for _, c := range sp.Columns {
@@ -104,7 +141,7 @@ func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspe
 			for r := range p.recs {
 				var f []float64
 				for range p.recs[r].Len() {
-					f = append(f, c(k))
+					f = append(f, -c(k))
 					sum += f[len(f)-1] * f[len(f)-1]
 					k++
 				}
@@ -147,7 +184,8 @@ func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspe
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
 // gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. Each is what a little of it does to the simulated
 // outputs. aboveNoise: more than the noise of an output is left over. gains are those of columns, and of the clock.
-func (p *problem) suspects(theta []float64, aboveNoise bool) (list, forces []fit.Suspect, gains []Gain) {
+func (p *problem) suspects(sol *fit.Solution, aboveNoise bool) (list, forces []fit.Suspect, gains []Gain) {
+	theta := fit.Values(sol.Params)
 	base := make([]float64, p.rows)
 	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
 		return nil, nil, nil
@@ -239,5 +277,5 @@ func (p *problem) suspects(theta []float64, aboveNoise bool) (list, forces []fit
 		add("zero of an output", "what another zero of "+o.Name+" makes, or one that drifts", checkColumn, zero, drift)
 		add("late output", "what "+o.Name+" makes that is late, or early", "Give delay of this column.", late)
 	}
-	return list, p.forces(theta, base, aboveNoise), gains
+	return list, p.forces(sol, theta, base, aboveNoise), gains
 }
