@@ -316,3 +316,23 @@ func TestChatterThroughBrushes(t *testing.T) {
 		}
 	}
 }
+
+// The balance begins with the drop of the current at which it begins, and goes with the current to the other side.
+func TestDropOfTheBalance(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		spec := withCurrent()
+		spec.Tick, spec.SamplePeriod = 1e-3, 1e-3
+		spec.Motor = plant.Motor{R: 1.2, L: 6e-4, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}
+		s := newSigns(spec, plant.VoltageDrive, 24)
+		at := func(i float64, samples int) {
+			for range samples {
+				s.step(Tick{Energised: true}, true, false, 0, 0, [2]float64{0, side * i})
+			}
+			if _, ri, _ := s.terms(); math.Abs(ri-side*(1.2*i+0.6*math.Tanh(i/0.05))) > 1e-6 {
+				t.Errorf("%+g: %.6g V at %g A behind %d samples", side, ri, side*i, samples)
+			}
+		}
+		at(1, 2)
+		at(-0.02, 500)
+	}
+}
