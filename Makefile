@@ -32,7 +32,7 @@ install: build            ## copy the program to PREFIX/bin, default ~/.local/bi
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/hil
 	@command -v hil >/dev/null || echo "$(PREFIX)/bin is not on your PATH: add  export PATH=$(PREFIX)/bin:\$$PATH  to ~/.profile"
 
-static:                   ## programs without C libraries for clusters: docs/study.md
+static:                   ## programs without C libraries for clusters: docs/reference/study.md
 	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build $(LDFLAGS) -o bin/hil-linux-amd64 ./cmd/hil
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(LDFLAGS) -o bin/hil-linux-arm64 ./cmd/hil
 
@@ -64,7 +64,7 @@ staticcheck:
 fmt:                      ## format
 	gofmt -w $$(git ls-files '*.go')
 
-bench:                    ## benchmarks, then the tables of docs/identify-speed.md; SciPy with numba if it is there
+bench:                    ## benchmarks, then the tables of docs/evidence/identify-speed.md; SciPy with numba if it is there
 	$(GO) test -run '^$$' -bench . -benchmem ./engine/... ./estimator/... ./hil/... ./identify/...
 	$(GO) test ./engine/population -count=1 -run TestCostTable -v -args -costs
 	$(GO) test ./identify/axis -count=1 -run TestSpeedTable -v -timeout 30m -args -rival
@@ -76,7 +76,7 @@ fuzz:                     ## every fuzz target for FUZZTIME each
 
 soak: build lint          ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, absurd files, fits over many records
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|AgainstIdeal|RatesAndLosses|LawOfTheContact|StudyInterrupted|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|FirstMotor|Ends|Outlives|Interrupted|StillCore|DaemonOrders|HandOver|MissingSamples' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
-	$(GO) test -tags soak -timeout 60m -parallel 6 -count=1 -v -run BoardFaults ./cmd/hil    # the tables of docs/safety.md
+	$(GO) test -tags soak -timeout 60m -parallel 6 -count=1 -v -run BoardFaults ./cmd/hil    # the tables of docs/reference/safety.md
 	@set -e; for f in FuzzLoad FuzzFiles FuzzSimulate; do $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 3m -fuzzminimizetime 5x ./configs; done
 	$(GO) test -run '^$$' -fuzz '^FuzzParseUnit$$' -fuzztime 3m -fuzzminimizetime 5x ./configs/schema
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./identify/...    # coverage over many records, every start, rivals of SciPy

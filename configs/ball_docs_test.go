@@ -9,30 +9,22 @@ import (
 
 const ballHead = `# Files of a ball in front of cameras
 
-` + "`hil simulate FILE`" + ` takes a file with the key ` + "`ball`" + ` and rolls the ball: [ball-rig.yaml](../configs/identify/ball-rig.yaml). ` + "`hil identify FILE`" + ` takes one that also
-has the key ` + "`data`" + ` and finds the friction from a recording: [ball.yaml](../configs/identify/ball.yaml). What the numbers mean stands in
-[rolling-friction.md](rolling-friction.md) and [ball.md](ball.md). Numbers have units as in [config.md](config.md). This page is made from the source:
+` + "`hil simulate FILE`" + ` takes a file with the key ` + "`ball`" + ` and rolls the ball: [ball-rig.yaml](../../configs/identify/ball-rig.yaml). ` + "`hil identify FILE`" + ` takes one that also
+has the key ` + "`data`" + ` and finds the friction from a recording: [ball.yaml](../../configs/identify/ball.yaml). What the numbers mean stands in
+[rolling-friction.md](../explanation/rolling-friction.md) and [ball.md](ball.md). Numbers have units as in [config.md](config.md). This page is made from the source:
 ` + "`go test ./configs -run BallDocs -update`" + `.
 
 # To simulate
 `
 
-// docs/ball-files.md is made from the tags.
+// docs/reference/ball-files.md is made from the tags.
 func TestBallDocs(t *testing.T) {
 	fit := Tables(DefaultBallFit())
 	both := strings.Index(fit, "\n## ball\n") // the body stands above
 	after := strings.Index(fit, "\n## markers[]")
 	want := ballHead + Tables(DefaultBallRun()) + "\n# To identify\n\n`ball` and `markers` are as above; `slide` is a coefficient of " +
 		"sliding friction that is sure: a motion that asks for more is refused.\n" + fit[:both] + fit[after:]
-	path := filepath.Join("..", "docs", "ball-files.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != want {
-		t.Errorf("%s is not current (%v): go test ./configs -run BallDocs -update", path, err)
-	}
+	current(t, "ball-files.md", want)
 }
 
 // Bad numbers are named with their key, on both sides of their limit.

@@ -104,7 +104,7 @@ func (c *Config) checkBallPlant(r *schema.Report) {
 	p := &c.Virtual.Plant
 	const at = "virtual.plant"
 	if len(p.Axes) > 0 {
-		r.Errorf(at+".axes", "%s.axes: a ball has no axes; its numbers are %s.x, %s.qw and so on (docs/ball-rig.md)", at, ballName, ballName)
+		r.Errorf(at+".axes", "%s.axes: a ball has no axes; its numbers are %s.x, %s.qw and so on (docs/howto/ball-rig.md)", at, ballName, ballName)
 	}
 	if r.HasKey(at + ".supply") {
 		r.Warnf(at+".supply", "%s.supply: not used by a plant of kind ball", at)

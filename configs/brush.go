@@ -32,7 +32,7 @@ type measuredColumn struct{ name, unit string }
 // measuredFiles are the files that a brush may name.
 func measuredFiles() []measuredFile {
 	files := []measuredFile{{
-		key: "commutator.profile", doc: "CSV of a measured outline over one turn: angle or arc, and radius, as in docs/brush.md",
+		key: "commutator.profile", doc: "CSV of a measured outline over one turn: angle or arc, and radius, as in docs/reference/brush.md",
 		x: []measuredColumn{{"angle", "rad"}, {"arc", "m"}}, y: measuredColumn{"radius", "m"},
 		apply: func(p *brush.Params, x string, xs, ys []float64) (err error) {
 			if x == "arc" {

@@ -16,7 +16,7 @@ type BrushRig struct {
 	Step            float64   `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step of brush, commutation and circuit; longer ones resolve the surface up to a lower speed"`
 	Pair            bool      `yaml:"pair" doc:"both brushes are simulated; otherwise the second does what the first does"`
 	AveragedContact bool      `yaml:"averaged" doc:"averaged contact at every speed; otherwise only where a sub-step does not resolve the surface"`
-	Parameters      *RigBrush `yaml:"parameters" doc:"the brush, as in docs/brush.md without its motor and commutator.speed"`
+	Parameters      *RigBrush `yaml:"parameters" doc:"the brush, as in docs/reference/brush.md without its motor and commutator.speed"`
 }
 
 // SetDefaults of the virtual rig of a brush.

@@ -15,7 +15,7 @@ import (
 // Config describes one rig and how `hil run` treats it. Fields are SI after loading. The tags of a field are its law:
 //
 //	yaml   the key; own key names only, the walker of this package reads them
-//	doc    what it means; goes into the schema and docs/config.md
+//	doc    what it means; goes into the schema and docs/reference/config.md
 //	unit   the SI unit in which it is stored; in the file stands a plain number in that unit, or a number with any unit of
 //	       the same dimension ("12 mN·m"). Alternatives that mean the same number are separated by |, the first is the
 //	       one shown. "@unit" is the unit named by the sibling key unit: plain numbers are in that unit, and after
@@ -33,8 +33,8 @@ type Config struct {
 	Loop      Loop            `yaml:"loop" doc:"how the tick is paced"`
 	Devices   []Device        `yaml:"devices" doc:"the ports and the numbers that pass them, by name; up to eight"`
 	Axes      []Axis          `yaml:"axes" doc:"the degrees of freedom, by name; up to four"`
-	Mechanism *Mechanism      `yaml:"mechanism,omitempty" doc:"what joins the axes: bodies, by name. The torque that their wanted motion takes is fed forward. See docs/mechanism.md"`
-	Models    []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; up to eight. See docs/models.md"`
+	Mechanism *Mechanism      `yaml:"mechanism,omitempty" doc:"what joins the axes: bodies, by name. The torque that their wanted motion takes is fed forward. See docs/howto/mechanism.md"`
+	Models    []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; up to eight. See docs/reference/models.md"`
 	Guard     hil.GuardLimits `yaml:"guard" doc:"what holds and trips the whole rig; limits of signals and axes stand with them"`
 	MQTT      sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
 	Web       dashboard.Web   `yaml:"web" doc:"the page"`
@@ -70,7 +70,7 @@ type Device struct {
 	Name     string          `yaml:"-" names:"devices"`
 	Port     string          `yaml:"port" doc:"serial port, or virtual for a virtual rig"`
 	Baud     int             `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second; 8 data bits, no parity and one stop bit where the protocol has no keys for them"`
-	Protocol protocol.Choice `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines; modbus: registers of Modbus RTU slaves; ndi, xsens, vectornav, polhemus, fastrak, witmotion, bno08x: trackers, whose measurements are chosen by name (docs/trackers.md)"`
+	Protocol protocol.Choice `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines; modbus: registers of Modbus RTU slaves; ndi, xsens, vectornav, polhemus, fastrak, witmotion, bno08x: trackers, whose measurements are chosen by name (docs/reference/trackers.md)"`
 	protocol.Sections
 	Rate     float64   `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends, or times per second it is asked; 0: the rate of the loop"`
 	Required bool      `yaml:"required" doc:"true: it is there from the start, and a rig without it trips; false: it may come later and go, and only its age and its counters tell"`
@@ -108,7 +108,7 @@ type Axis struct {
 	Drive        Drive          `yaml:"drive" doc:"what drives it"`
 	Motor        *plant.Motor   `yaml:"motor,omitempty" doc:"voltage drive: the brushed motor as the model knows it"`
 	Inertia      float64        `yaml:"inertia,omitempty" unit:"kg·m²|N·m·s²/rad" want:">=0 <=1e6" doc:"of all that moves; a voltage drive has motor.J for it. Left out with drive none or velocity: not known"`
-	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it: {law: lugre, sigma0: …}, with the parameters that hil laws NAME lists, and levels and viscosity of its own for v < 0 under backward: {Fc: …}; with drive velocity or none it may be left out. See docs/laws.md"`
+	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it: {law: lugre, sigma0: …}, with the parameters that hil laws NAME lists, and levels and viscosity of its own for v < 0 under backward: {Fc: …}; with drive velocity or none it may be left out. See docs/reference/laws.md"`
 	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
 	Reference    Reference      `yaml:"reference" unit:"reference" doc:"the desired motion, effort or command"`
 	Control      Control        `yaml:"control" doc:"the position controller"`

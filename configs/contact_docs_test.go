@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,7 +27,7 @@ hil simulate configs/brush-motor.yaml --plot motor.png    # a motor runs up on i
 hil study brush-length                                   # 1400 runs over eleven parameters
 ` + "```" + `
 
-![Phase portrait and forces of a new brush](img/brush.png)
+![Phase portrait and forces of a new brush](../img/brush.png)
 
 ## Coordinates
 
@@ -46,7 +45,7 @@ on the standard commutator. The same holds [in the loop](brush-loop.md).
 
 ## A measured surface
 
-A record of a profilometer takes the place of the drawn roughness. [brush-measured.yaml](../configs/brush-measured.yaml) is an example with
+A record of a profilometer takes the place of the drawn roughness. [brush-measured.yaml](../../configs/brush-measured.yaml) is an example with
 files beside it; copy them and put your own numbers in:
 
 ` + "```" + `
@@ -81,7 +80,7 @@ The defaults are plausible, not identified: the source prints none. Trends are t
 wears and falls with softer segments). The roughness of the face decides which two or three points carry. So the result of one seed is not
 enough: at 32 mm the mean of |φ̇| scatters by a quarter from seed to seed. Mean face force and friction torque are set
 by the spring and hardly depend on anything else; the share of time without contact and the count of interruptions depend on
-the step. Where the model differs from its source: [differences.md](differences.md).
+the step. Where the model differs from its source: [differences.md](../evidence/differences.md).
 
 ## What is printed
 
@@ -181,7 +180,7 @@ pairs:
 The keys below are made from the source: ` + "`go test ./configs -run Docs -update`" + `.
 `
 
-// docs/brush.md lists every parameter of the model, docs/contact.md every key and every toy.
+// docs/reference/brush.md lists every parameter of the model, docs/reference/contact.md every key and every toy.
 func TestContactDocsAreCurrent(t *testing.T) {
 	var b strings.Builder
 	var figures strings.Builder
@@ -238,7 +237,7 @@ func TestContactDocsAreCurrent(t *testing.T) {
 // current compares a page of the docs with what the source says, or rewrites it.
 func current(t *testing.T, name, want string) {
 	t.Helper()
-	path := filepath.Join("..", "docs", name)
+	path := "../docs/reference/" + name
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -246,6 +245,6 @@ func current(t *testing.T, name, want string) {
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("docs/%s is not current (%v): go test ./configs -run Docs -update", name, err)
+		t.Errorf("%s is not current (%v): go test ./configs -run Docs -update", path, err)
 	}
 }

@@ -17,7 +17,7 @@ type ContactRun struct {
 	Name        string         `yaml:"name" doc:"name of the run"`
 	Description string         `yaml:"description,omitempty" doc:"one line for people"`
 	System      string         `yaml:"system" enum:"brush,brush-motor,scene,toy" doc:"what moves; the section of the same name describes it; brush-motor: a motor with its brushes, described by brush and drive"`
-	Brush       *Brush         `yaml:"brush,omitempty" doc:"the brush of an electric motor, 11 coordinates; keys in docs/brush.md"`
+	Brush       *Brush         `yaml:"brush,omitempty" doc:"the brush of an electric motor, 11 coordinates; keys in docs/reference/brush.md"`
 	Drive       *BrushDrive    `yaml:"drive,omitempty" doc:"brush-motor: how the motor is driven; the motor itself is in brush.motor"`
 	Scene       *Scene         `yaml:"scene,omitempty" doc:"planar rigid bodies, springs between them, pairs that may touch"`
 	Toy         *Toy           `yaml:"toy,omitempty" doc:"a small system whose motion is known"`

@@ -134,7 +134,7 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 		b := &m.Bodies[i]
 		if b.Flexible != nil {
 			r.Errorf("machine", "machine: body %s of %s is flexible: its torques are not linear in ten inertial parameters. Fit it by its "+
-				"response, docs/identify-response.md, or make it rigid", b.Name, c.Machine)
+				"response, docs/reference/identify-response.md, or make it rigid", b.Name, c.Machine)
 		}
 		switch b.Joint.Kind {
 		case "fixed":

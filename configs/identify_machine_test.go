@@ -9,7 +9,7 @@ import (
 	"hilrig/identify/machine"
 )
 
-// The keys at the end of docs/identify-machine.md are made from the tags.
+// The keys at the end of docs/reference/identify-machine.md are made from the tags.
 func TestMachineFitDocs(t *testing.T) {
 	keysAtEnd(t, "identify-machine.md", "MachineFitDocs", DefaultMachineFit())
 }
@@ -17,14 +17,14 @@ func TestMachineFitDocs(t *testing.T) {
 // keysAtEnd looks at the tables of keys behind a mark at the end of a page.
 func keysAtEnd(t *testing.T, page, run string, defaults any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", page))
+	text, err := os.ReadFile("../docs/reference/" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mark := "<!-- made by: go test ./configs -run " + run + " -update -->\n"
 	head, _, ok := strings.Cut(string(text), mark)
 	if !ok {
-		t.Fatalf("docs/%s: no line %s", page, mark)
+		t.Fatalf("docs/reference/%s: no line %s", page, mark)
 	}
 	current(t, page, head+mark+strings.TrimRight(strings.ReplaceAll(Tables(defaults), "\n## ", "\n### "), "\n")+"\n")
 }

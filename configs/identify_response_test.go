@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The keys at the end of docs/identify-response.md are made from the tags.
+// The keys at the end of docs/reference/identify-response.md are made from the tags.
 func TestResponseFitDocs(t *testing.T) {
 	keysAtEnd(t, "identify-response.md", "ResponseFitDocs", DefaultResponseFit())
 }

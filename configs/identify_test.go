@@ -128,7 +128,7 @@ func TestIdentifyErrors(t *testing.T) {
 	}
 }
 
-// docs/identify.md lists every method with its keys, which are those of a file, and the examples that show it.
+// docs/reference/identify.md lists every method with its keys, which are those of a file, and the examples that show it.
 func TestMethodsDocs(t *testing.T) {
 	shown := map[identify.Method][]string{}
 	files, _ := filepath.Glob("identify/*.yaml")
@@ -141,7 +141,7 @@ func TestMethodsDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range c.Method {
-			shown[m] = append(shown[m], fmt.Sprintf("[%s](../configs/%s)", strings.TrimSuffix(filepath.Base(path), ".yaml"), path))
+			shown[m] = append(shown[m], fmt.Sprintf("[%s](../../configs/%s)", strings.TrimSuffix(filepath.Base(path), ".yaml"), path))
 		}
 	}
 	file := reflect.ValueOf(DefaultIdentify())
@@ -156,7 +156,7 @@ func TestMethodsDocs(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Title, strings.Join(keys, ", "), strings.Join(shown[m.Name], ", "))
 	}
-	const page, begin, end = "../docs/identify.md", "<!-- methods: begin -->\n", "<!-- methods: end -->"
+	const page, begin, end = "../docs/reference/identify.md", "<!-- methods: begin -->\n", "<!-- methods: end -->"
 	doc, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

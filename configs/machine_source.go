@@ -11,7 +11,7 @@ import (
 
 // MachineSource is a machine file that a rig names. A recording has its text.
 type MachineSource struct {
-	File string `yaml:"file,omitempty" doc:"of kind machine: a machine file, see docs/machine.md, or of a model a chain on a beam, see docs/beam.md; its duration and table are not used"`
+	File string `yaml:"file,omitempty" doc:"of kind machine: a machine file, see docs/reference/machine.md, or of a model a chain on a beam, see docs/reference/beam.md; its duration and table are not used"`
 	Text string `yaml:"text,omitempty" doc:"of kind machine: what is in the file. A recording has it, so that a replay needs no other file"`
 
 	run   *MachineRun     `yaml:"-"` // nil: it was bad, or missing, or is a chain

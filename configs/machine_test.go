@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// docs/machine.md has its tables from the tags, behind what people wrote.
+// docs/reference/machine.md has its tables from the tags, behind what people wrote.
 func TestMachineDocs(t *testing.T) {
 	const keys = "\n# Keys\n\nMade from the source: `go test ./configs -run Docs -update`. Numbers have units as in [config.md](config.md). " +
 		"Where two units are given, the first is that of a joint that turns.\n"
-	page, err := os.ReadFile("../docs/machine.md")
+	page, err := os.ReadFile("../docs/reference/machine.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, _, ok := strings.Cut(string(page), keys)
 	if !ok {
-		t.Fatalf("docs/machine.md has no section\n%s", keys)
+		t.Fatalf("docs/reference/machine.md has no section\n%s", keys)
 	}
 	current(t, "machine.md", text+keys+Tables(DefaultMachineRun()))
 }

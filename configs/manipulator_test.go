@@ -3,7 +3,6 @@ package configs
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,25 +13,16 @@ import (
 const manipulatorHead = `# Files of a chain on a beam
 
 ` + "`hil simulate FILE`" + ` takes a file with the key ` + "`manipulator`" + ` and lets the tip of a chain slide on an elastic beam:
-[manipulator.yaml](../configs/manipulator.yaml). What the numbers mean stands in [beam.md](beam.md). Numbers have units as in [config.md](config.md). This page is
+[manipulator.yaml](../../configs/manipulator.yaml). What the numbers mean stands in [beam.md](beam.md). Numbers have units as in [config.md](config.md). This page is
 made from the source: ` + "`go test ./configs -run ManipulatorDocs -update`" + `.
 
 `
 
-// docs/beam-files.md is made from the tags.
+// docs/reference/beam-files.md is made from the tags.
 func TestManipulatorDocs(t *testing.T) {
 	c := DefaultManipulatorRun()
 	c.Manipulator.Joints = []ManipulatorJoint{{Drive: &ManipulatorDrive{}}}
-	want := manipulatorHead + Tables(c)
-	path := filepath.Join("..", "docs", "beam-files.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != want {
-		t.Errorf("%s is not current (%v): go test ./configs -run ManipulatorDocs -update", path, err)
-	}
+	current(t, "beam-files.md", manipulatorHead+Tables(c))
 }
 
 // The example is the one of the plant, number by number.

@@ -11,7 +11,7 @@ import (
 // Mechanism is the machine that joins the axes of a rig: a tree of bodies whose joints the axes drive.
 type Mechanism struct {
 	Gravity [3]float64    `yaml:"gravity" unit:"m/s²" doc:"along x, y and z"`
-	Bodies  []MachineBody `yaml:"bodies" doc:"rigid bodies, by name, as in docs/machine.md. The joint of a body is driven by the axis of that name; all others are fixed"`
+	Bodies  []MachineBody `yaml:"bodies" doc:"rigid bodies, by name, as in docs/reference/machine.md. The joint of a body is driven by the axis of that name; all others are fixed"`
 }
 
 // SetDefaults of a mechanism.

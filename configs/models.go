@@ -13,11 +13,11 @@ import (
 // Model is what is computed beside the rig and only watched.
 type Model struct {
 	Name  string        `yaml:"-" names:"models"`
-	Kind  models.Choice `yaml:"kind" doc:"brush: the motor's brushes, turned by the estimated motion of the axis (docs/brush-loop.md); rival-laws: friction laws under that motion, and which of them explains it best (docs/rival-laws.md); ball: the friction of a ball that rolls, by the poses of a tracker (docs/ball-filter.md); second-sensor: offset, time shift and gain of another measurement of the axis (docs/second-sensor.md); machine: bodies, loops and motors that follow the axes (docs/machine.md)"`
+	Kind  models.Choice `yaml:"kind" doc:"brush: the motor's brushes, turned by the estimated motion of the axis (docs/reference/brush-loop.md); rival-laws: friction laws under that motion, and which of them explains it best (docs/howto/rival-laws.md); ball: the friction of a ball that rolls, by the poses of a tracker (docs/howto/ball-filter.md); second-sensor: offset, time shift and gain of another measurement of the axis (docs/howto/second-sensor.md); machine: bodies, loops and motors that follow the axes (docs/reference/machine.md)"`
 	Axis  string        `yaml:"axis" auto:"the only axis" doc:"the axis whose motion drives it; a ball needs none, and a machine has joints"`
 	Share float64       `yaml:"share" want:">0 <=0.5" auto:"equal parts of 0.3" doc:"its share of the period; all models together at most 0.5"`
 	models.BrushKeys
-	Parameters *RigBrush `yaml:"parameters,omitempty" doc:"of kind brush: as in docs/brush.md without its motor and commutator.speed"`
+	Parameters *RigBrush `yaml:"parameters,omitempty" doc:"of kind brush: as in docs/reference/brush.md without its motor and commutator.speed"`
 	models.LawsKeys
 	Laws   *RivalLaws `yaml:"laws,omitempty" doc:"of kind rival-laws: two to eight friction laws, {law: lugre, sigma0: …}, with the parameters of hil laws; label: the name of the residual, where two have the same law"`
 	Ball   *RigBall   `yaml:"ball,omitempty" doc:"of kind ball: the ball, the signals of the tracker, and what the filter assumes"`
@@ -102,7 +102,7 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 	p := m.path() + ".ball"
 	b := m.Ball
 	if b == nil {
-		r.Errorf(p, "%s is missing: want {body: …, position: [tracker.x, …], orientation: [tracker.qw, …]}, see docs/ball-filter.md", p)
+		r.Errorf(p, "%s is missing: want {body: …, position: [tracker.x, …], orientation: [tracker.qw, …]}, see docs/howto/ball-filter.md", p)
 		return
 	}
 	for _, bad := range b.Body.Check() {
@@ -143,7 +143,7 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 func (c *Config) checkSensor(r *schema.Report, m *Model, a *Axis) {
 	p := m.path() + ".sensor"
 	if m.Sensor == nil {
-		r.Errorf(p, "%s is missing: want {reading: tracker.yaw}, see docs/second-sensor.md", p)
+		r.Errorf(p, "%s is missing: want {reading: tracker.yaw}, see docs/howto/second-sensor.md", p)
 		return
 	}
 	names, units := c.measurements()

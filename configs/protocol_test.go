@@ -49,8 +49,8 @@ func TestEveryProtocol(t *testing.T) {
 	if got, want := device["protocol"].Enum, protocol.Choice(0).Words(); !slices.Equal(got, want) {
 		t.Errorf("the schema has %q, the list %q", got, want)
 	}
-	config, err1 := os.ReadFile("../docs/config.md")
-	page, err2 := os.ReadFile("../docs/protocols.md")
+	config, err1 := os.ReadFile("../docs/reference/config.md")
+	page, err2 := os.ReadFile("../docs/reference/protocols.md")
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestEveryProtocol(t *testing.T) {
 			t.Errorf("%s: %v; clocked %v", k.Name, err, c.Clocked(d))
 		}
 		if !strings.Contains(string(config), "`"+k.Name+"`") || !strings.Contains(string(page), "| `"+k.Name+"` |") {
-			t.Errorf("docs/config.md or docs/protocols.md does not name %s", k.Name)
+			t.Errorf("docs/reference/config.md or docs/reference/protocols.md does not name %s", k.Name)
 		}
 		sections := &protocol.Sections{}
 		_, hasKeys := device[k.Name]

@@ -20,7 +20,7 @@ import (
 	"hilrig/engine/peer"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/config.md")
+var update = flag.Bool("update", false, "rewrite docs/reference/config.md")
 
 // Every key has a meaning, in the schema and in the docs.
 func TestEveryKeyHasADoc(t *testing.T) {
@@ -84,19 +84,9 @@ not explained (exit code 6); when it is of another rig, another axis or another 
 take their numbers from this axis by an anchor (exit code 3). Without friction of its own, the plant of a virtual rig takes the new numbers too; that is said.
 `
 
-// docs/config.md is made from the tags.
+// docs/reference/config.md is made from the tags.
 func TestDocsAreCurrent(t *testing.T) {
-	path := filepath.Join("..", "docs", "config.md")
-	want := docHead + Tables(Default()) + motions() + laws()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil || string(got) != want {
-		t.Errorf("docs/config.md is not current (%v): go test ./configs -run Docs -update", err)
-	}
+	current(t, "config.md", docHead+Tables(Default())+motions()+laws())
 }
 
 // The schema takes what the loader takes: every example and every good file, read by an independent YAML decoder.

@@ -12,7 +12,7 @@ import (
 	"hilrig/estimator"
 )
 
-// Tables lists all keys as Markdown, for docs/config.md: one table per section, from the tags and the defaults.
+// Tables lists all keys as Markdown, for docs/reference/config.md: one table per section, from the tags and the defaults.
 func Tables(defaults any) string {
 	v := reflect.ValueOf(defaults)
 	for v.Kind() == reflect.Pointer {

@@ -50,7 +50,7 @@ func (PlantKind) Words() []string {
 
 // VirtualPlant is a plant with its axes.
 type VirtualPlant struct {
-	Kind    PlantKind     `yaml:"kind" auto:"motor; stage where the first axis is linear" doc:"motor: shafts on motors; stage: slides on a line; pendulum: rods that swing under gravity; two-link: planar arm; brush: a motor whose brushes are simulated (docs/brush-loop.md); ball: a ball that rolls in front of a motion-capture system (docs/ball-rig.md); machine: the axes are joints of a machine of bodies and loops (docs/machine.md). Where it is left out, keys below speak of rad and N·m"`
+	Kind    PlantKind     `yaml:"kind" auto:"motor; stage where the first axis is linear" doc:"motor: shafts on motors; stage: slides on a line; pendulum: rods that swing under gravity; two-link: planar arm; brush: a motor whose brushes are simulated (docs/reference/brush-loop.md); ball: a ball that rolls in front of a motion-capture system (docs/howto/ball-rig.md); machine: the axes are joints of a machine of bodies and loops (docs/reference/machine.md). Where it is left out, keys below speak of rad and N·m"`
 	Supply  [2]float64    `yaml:"supply" unit:"V" doc:"of all drives: a voltage saturates there, and a current where a resistance is known"`
 	Axes    []VirtualAxis `yaml:"axes,omitempty" auto:"the axes of the file" doc:"the axes of the plant, by name. Those of the file need not be named; others are there and nobody drives them. An arm's first one is its shoulder"`
 	TwoLink *TwoLink      `yaml:"two_link,omitempty" doc:"the links of an arm, kind two-link"`

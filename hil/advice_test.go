@@ -9,7 +9,7 @@ import (
 
 // Every cause has advice in one line, and the pages and keys that it names are there.
 func TestAdvice(t *testing.T) {
-	keys, err := os.ReadFile("../docs/config.md")
+	keys, err := os.ReadFile("../docs/reference/config.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func TestAdvice(t *testing.T) {
 		if text == "" || strings.Contains(text, "\n") || strings.HasSuffix(text, ".") {
 			t.Errorf("%v: %q", Cause(c), text)
 		}
-		for _, page := range regexp.MustCompile(`docs/[a-z-]+\.md`).FindAllString(text, -1) {
+		for _, page := range regexp.MustCompile(`docs/[a-z/-]+\.md`).FindAllString(text, -1) {
 			if _, err := os.Stat("../" + page); err != nil {
 				t.Errorf("%v: %v", Cause(c), err)
 			}

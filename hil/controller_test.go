@@ -77,7 +77,7 @@ func TestEstimatesInTheLoop(t *testing.T) {
 }
 
 // A sensor five times slower than the loop: the filter predicts in between, tracking and the estimated friction stay sound.
-// (The inertia is biased then, by what the current does between its samples: see estimator.rls in docs/config.md.)
+// (The inertia is biased then, by what the current does between its samples: see estimator.rls in docs/reference/config.md.)
 func TestSlowSensor(t *testing.T) {
 	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 1.3}}}
 	b := newBench(t, benchOptions{seed: 5, comp: axis.CompSpec{Kind: axis.CompFeedForward, Scale: 0.9, Inertia: true}, ref: ref, fade: 1,

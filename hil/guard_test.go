@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated part of docs/safety.md")
+var update = flag.Bool("update", false, "rewrite the generated part of docs/reference/safety.md")
 
-// The machine drawn in docs/safety.md is the machine in the table.
+// The machine drawn in docs/reference/safety.md is the machine in the table.
 func TestTransitionsAreDrawn(t *testing.T) {
-	const path, begin, end = "../docs/safety.md", "<!-- transitions: begin -->", "<!-- transitions: end -->"
+	const path, begin, end = "../docs/reference/safety.md", "<!-- transitions: begin -->", "<!-- transitions: end -->"
 	doc, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 // A coupling that slips, or an encoder of another scale or sign, shows a part of the motion. On every kind of drive and to both sides: a
 // turned one is found within 0.26 s and 5 rad of the demo's motion, 5 and 10 % of a motion that goes on within half a second, a current
 // or not, 5 % from rest on within 0.26 s and 14 rad. A slow motion is often explained by twice the friction, by a load, or by an inertia of
-// ten times that of the file: docs/safety.md says so. A file that says that the inertia is at most twice as large leaves the last one out:
-// a stage of 95 kg that shows 5 % from rest is found within 0.25 s and 30 mm.
+// ten times that of the file: docs/reference/safety.md says so. A file that says that the inertia is at most twice as large leaves the
+// last one out: a stage of 95 kg that shows 5 % from rest is found within 0.25 s and 30 mm.
 func TestPartOfTheMotion(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		for _, share := range []float64{-1, 0.05, 0.1, 0.2, 0.5}[:map[bool]int{true: 5, false: 4}[soak]] {

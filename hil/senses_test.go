@@ -98,7 +98,7 @@ func faultsOf(q estimator.Quantity, of string) []readingFault {
 }
 
 // A reading beside the position that is frozen, zero, reversed, or of another scale, in motion to both sides: a trip that names it, on
-// each kind of drive where something else tells about it. What nothing tells about runs on, and stands in docs/safety.md.
+// each kind of drive where something else tells about it. What nothing tells about runs on, and stands in docs/reference/safety.md.
 func TestReadingsAreCompared(t *testing.T) {
 	all := []estimator.Quantity{estimator.Current, estimator.Velocity, estimator.Effort, estimator.Voltage}
 	runsOn := map[string]bool{ // nothing tells about it; or not while currents are as small as those of the demo
@@ -191,7 +191,7 @@ func TestMeasuredSpeedIsLimited(t *testing.T) {
 	}
 }
 
-// tutorialShop is the rig of docs/first-motor.md with its virtual board.
+// tutorialShop is the rig of docs/tutorials/first-motor.md with its virtual board.
 func tutorialShop(t *testing.T, side float64) *shopRig {
 	p := rotaryShop(plant.VoltageDrive)
 	p.drop = 0

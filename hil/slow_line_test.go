@@ -197,7 +197,7 @@ func TestBrakeIsNoWrongSign(t *testing.T) {
 func TestSpringIsNoWrongSign(t *testing.T) {
 	for _, rate := range []int{50, 200} {
 		for _, kind := range shopKinds[:4] {
-			if kind.name == "voltage" { // without a current the acceleration stands in for it (docs/safety.md)
+			if kind.name == "voltage" { // without a current the acceleration stands in for it (docs/reference/safety.md)
 				continue
 			}
 			for _, ratio := range []float64{0.4, 0.58, 0.9} {

@@ -32,7 +32,7 @@ type Event struct {
 	Time  time.Time
 	Seq   uint64 // tick at which it happened; 0 if none
 	Level string // "info", "warn", "error"
-	Code  string // documented in docs/errors.md, e.g. MODE, OVERRUN, LINK_DOWN
+	Code  string // documented in docs/reference/errors.md, e.g. MODE, OVERRUN, LINK_DOWN
 	Text  string
 }
 

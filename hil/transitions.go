@@ -1,6 +1,6 @@
 package hil
 
-// The guard's state machine is this table and nothing else: what is not listed does not happen. docs/safety.md draws it;
+// The guard's state machine is this table and nothing else: what is not listed does not happen. docs/reference/safety.md draws it;
 // a test compares the drawing with the table.
 
 // trigger is what moves the guard: a request, or something the tick noticed.

@@ -204,7 +204,7 @@ var remedies = map[fit.Code]string{
 	fit.Alternative:     "Say what the file leaves open (hold, lag), or record a motion that tells.",
 	fit.Forms:           "Leave slow rows out (min_velocity), or fit a law with a bristle: --law lugre.",
 	fit.FilterSets:      "Choose filter.cutoff where the values settle, or take a finer position sensor.",
-	fit.NotTold:         "Record a motion that tells it: docs/identify.md says which for each parameter; or fix it at a known value.",
+	fit.NotTold:         "Record a motion that tells it: docs/reference/identify.md says which for each parameter; or fix it at a known value.",
 	fit.Loose:           "Record longer, or a motion in which it matters more.",
 	fit.NearZero:        "Record a motion in which it matters more, or leave its term out.",
 	fit.Negative:        "Check the signs of force and position.",

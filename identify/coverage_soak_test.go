@@ -10,7 +10,7 @@ import (
 
 // Of the 95 % intervals that chance alone makes 93 to 97 % hold the truth, and of the printed ones 93 % at least: what a motion does not
 // exclude widens those. Where values were given with an error it is 93 to 97 % of the printed ones. Allowed are two standard errors of the
-// mean over records. COVERAGE_DRAWS changes how many are drawn; docs/identify-trust.md has the table.
+// mean over records. COVERAGE_DRAWS changes how many are drawn; docs/evidence/identify-trust.md has the table.
 func TestCoverageOfMethodsSoak(t *testing.T) {
 	for i := range coverageCases {
 		c := &coverageCases[i]

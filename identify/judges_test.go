@@ -45,7 +45,7 @@ func TestCodesAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../docs/identify-result.md")
+	page, err := os.ReadFile("../docs/reference/identify-result.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestCodesAreDocumented(t *testing.T) {
 	}
 	for _, c := range codes {
 		if !strings.Contains(string(page), "| `"+string(c[1])+"` |") {
-			t.Errorf("docs/identify-result.md says nothing of %s", c[1])
+			t.Errorf("docs/reference/identify-result.md says nothing of %s", c[1])
 		}
 	}
 }

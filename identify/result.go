@@ -27,7 +27,7 @@ const (
 )
 
 // Result is a fit with all that is needed to judge it. It marshals to JSON without loss; what is infinite or does not exist
-// is null. docs/identify-result.md describes every field.
+// is null. docs/reference/identify-result.md describes every field.
 type Result struct {
 	Method  string       `json:"method"` // for people
 	Model   Subject      `json:"model"`

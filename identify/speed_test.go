@@ -30,7 +30,7 @@ import (
 
 var rival = flag.Bool("rival", false, "measure the everyday fit against SciPy on a numba kernel")
 
-// everydayPlan is the fit of 10 000 rows of velocity that docs/identify-speed.md speaks of: what hil identify runs with
+// everydayPlan is the fit of 10 000 rows of velocity that docs/evidence/identify-speed.md speaks of: what hil identify runs with
 // method lm and law lugre.
 func everydayPlan(substeps int) (Plan, *record.Record, map[string]float64) {
 	rec, truth := apart{1e4, 100, 0.05}.driven(10000, 1, independent.Sensors{Position: 1e-6, Velocity: 2e-4})

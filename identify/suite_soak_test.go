@@ -4,7 +4,7 @@ package identify
 
 import "testing"
 
-// The whole suite, with the table for docs/identify-trust.md.
+// The whole suite, with the table for docs/evidence/identify-trust.md.
 func TestWholeSuite(t *testing.T) {
 	for _, w := range append([]way{everyday}, ways...) {
 		t.Run(w.name, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestWholeSuite(t *testing.T) {
 	}
 }
 
-// The whole suite of machines, with the numbers for docs/identify-machine.md.
+// The whole suite of machines, with the numbers for docs/reference/identify-machine.md.
 func TestWholeSuiteOfMachines(t *testing.T) {
 	for joints := 1; joints <= 4; joints++ {
 		wrong, _, trials, alarms, clean := armSuite(t, joints, 5, nil)

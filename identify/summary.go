@@ -6,7 +6,7 @@ import (
 	"hilrig/identify/fit"
 )
 
-// Summary is a result in short, as it is published: docs/mqtt.md describes it.
+// Summary is a result in short, as it is published: docs/reference/mqtt.md describes it.
 type Summary struct {
 	Law        string           `json:"law"`
 	Methods    Chain            `json:"methods"`

@@ -14,7 +14,7 @@ import (
 	"hilrig/identify/record"
 )
 
-// Where a verdict falls. The limits are conventions, not laws; docs/identify.md explains them.
+// Where a verdict falls. The limits are conventions, not laws; docs/reference/identify.md explains them.
 const (
 	goodFit      = 80.0  // %, below: weakly identified
 	poorFit      = 50.0  // %, below: rejected, the model misses half of what moves

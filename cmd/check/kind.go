@@ -86,5 +86,5 @@ func numbersNeed(file string) string {
 
 hil identify %[1]s --columns time=%[3]s:s,position=%[4]s:m,force=%[5]s:N --write-config axis.yaml
 
-fits them, and writes the file that hil compare takes. docs/identify.md explains columns, methods and keys`, file, columns, use[0], use[1], use[2])
+fits them, and writes the file that hil compare takes. docs/reference/identify.md explains columns, methods and keys`, file, columns, use[0], use[1], use[2])
 }

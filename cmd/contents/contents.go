@@ -25,10 +25,10 @@ one body, poses of bodies, analog channels with units, and what looks wrong. Rea
 and tables whose columns are named (ball.x, ball.qw). Of a recording of hil run and of other tables it shows rows and columns.
 
 A robot in URDF or MJCF becomes a machine file with -o machine.yaml, for hil simulate: bodies, inertias, joints, friction and loops. What the
-file includes is read, and what had to be assumed is said; docs/machine.md.
+file includes is read, and what had to be assumed is said; docs/reference/machine.md.
 
 -o writes the paths of markers and the poses of bodies as a table in SI, which reads back to the last bit. With --radius or --body a unit
-that is wrong, axes that are left-handed, or a marker that is missing is an error. docs/motion-capture.md has the formats.
+that is wrong, axes that are left-handed, or a marker that is missing is an error. docs/reference/motion-capture.md has the formats.
 
 Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or one that contradicts what is known; 4 the file cannot be written.`
 	Example = `  hil import roll01.c3d

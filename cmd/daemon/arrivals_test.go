@@ -17,7 +17,7 @@ import (
 
 // Every number of the line is in the health report, and every key of the report in its page of the docs, no more and no less.
 func TestHealthCarriesTheLine(t *testing.T) {
-	page, err := os.ReadFile("../../docs/mqtt.md")
+	page, err := os.ReadFile("../../docs/reference/mqtt.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,12 +29,12 @@ func TestHealthCarriesTheLine(t *testing.T) {
 	empty := linkMap(&none)
 	for key := range empty {
 		if !told[key] {
-			t.Errorf("docs/mqtt.md does not say what %s is", key)
+			t.Errorf("docs/reference/mqtt.md does not say what %s is", key)
 		}
 		delete(told, key)
 	}
 	for key := range told {
-		t.Errorf("docs/mqtt.md speaks of %s, which health does not have", key)
+		t.Errorf("docs/reference/mqtt.md speaks of %s, which health does not have", key)
 	}
 	v := reflect.ValueOf(&st).Elem()
 	for i := range v.NumField() {

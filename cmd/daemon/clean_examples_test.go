@@ -102,7 +102,7 @@ func TestExamplesDoNotTrip(t *testing.T) {
 
 // The same with a file whose inertia is a third of the true one to three times as large, and whose friction is half to three times the true
 // one: six seconds of each with HIL_LONG set. The inertia of a mechanism is not changed, nor that of two links without one: what a joint
-// does to the other is a load that rises by more than 2·Fs in 0.1 s (docs/safety.md). What is compensated of the friction stays.
+// does to the other is a load that rises by more than 2·Fs in 0.1 s (docs/reference/safety.md). What is compensated of the friction stays.
 func TestExamplesOfWrongInertia(t *testing.T) {
 	if os.Getenv("HIL_LONG") == "" {
 		t.Skip("takes minutes: set HIL_LONG")

@@ -24,7 +24,7 @@ func watchStarter(ctx context.Context, starter int, log *slog.Logger) {
 		every(ctx, parentEvery, func() {
 			if ctx.Err() == nil && p.Exited() {
 				log.Warn(fmt.Sprintf("the program that started this one (process %d) has ended: stopping. To let the rig run on without it, start "+
-					"with nohup, setsid or & (docs/realtime.md)", starter))
+					"with nohup, setsid or & (docs/howto/realtime.md)", starter))
 				endMyself()
 				<-ctx.Done()
 			}

@@ -84,7 +84,7 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 			}
 			if news.MaxLateness > 0 {
 				tell("warn", "RIG_LATE", fmt.Sprintf("the virtual rig got no processor for %d ms and stood still: what its sensors lack then is this "+
-					"computer's doing. Stop other programs, or give hil real-time scheduling (docs/realtime.md)", news.MaxLateness))
+					"computer's doing. Stop other programs, or give hil real-time scheduling (docs/howto/realtime.md)", news.MaxLateness))
 			}
 			if news.Lowered {
 				tell("warn", "RIG_SLOW", "the plant takes more processor time than there is: it goes on at ordinary priority, behind its time. Lower "+

@@ -479,7 +479,7 @@ func (d *services) afterTrip(cause hil.Cause, ended bool) string {
 	case ended:
 		then = "start again with --reset"
 	}
-	return cause.Advice() + ". Then " + then + ". docs/safety.md explains the guard"
+	return cause.Advice() + ". Then " + then + ". docs/reference/safety.md explains the guard"
 }
 
 // finish writes what is said at the end of a run.

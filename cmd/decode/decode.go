@@ -226,6 +226,6 @@ func (o *Options) find() (*configs.Config, *configs.Device, error) {
 
 // Help is that of hil decode.
 const Help = `Decodes bytes that came over a line, binary or in hexadecimal, and prints one JSON object for each frame with names, values in SI and
-units. The counters and the pieces that are no frame follow on standard error. docs/decode.md says what the keys mean.
+units. The counters and the pieces that are no frame follow on standard error. docs/reference/decode.md says what the keys mean.
 
 Exit codes: 0 frames were found; 2 wrong usage; 3 no frame, or no such file; 4 the output cannot be written.`

@@ -128,7 +128,7 @@ func TestPolhemusByTheFile(t *testing.T) {
 	}
 }
 
-// The worked example of docs/link.md, with names from a rig file, and without.
+// The worked example of docs/reference/link.md, with names from a rig file, and without.
 func TestLink(t *testing.T) {
 	rig := filepath.Join("..", "..", "configs", "motor.yaml")
 	cfg, err := configs.Load(rig)

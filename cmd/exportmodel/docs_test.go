@@ -11,11 +11,11 @@ import (
 	"hilrig/engine/friction"
 )
 
-var update = flag.Bool("update", false, "write docs/export-model.md")
+var update = flag.Bool("update", false, "write docs/reference/export-model.md")
 
 // The table of the page is that of the program: go test ./cmd/exportmodel -run ExportDoc -args -update.
 func TestExportDoc(t *testing.T) {
-	const path, begin, end = "../../docs/export-model.md", "<!-- table -->\n", "<!-- end -->"
+	const path, begin, end = "../../docs/reference/export-model.md", "<!-- table -->\n", "<!-- end -->"
 	var b strings.Builder
 	fmt.Fprintf(&b, "| law | %s |\n|---|%s\n", strings.Join(Targets(), " | "), strings.Repeat("---|", len(Targets())))
 	var words strings.Builder
@@ -61,6 +61,6 @@ func TestExportDoc(t *testing.T) {
 		}
 	}
 	if !*update && !bytes.Equal(page, old) {
-		t.Error("docs/export-model.md is out of date: go test ./cmd/exportmodel -run ExportDoc -args -update")
+		t.Error("docs/reference/export-model.md is out of date: go test ./cmd/exportmodel -run ExportDoc -args -update")
 	}
 }

@@ -143,7 +143,7 @@ func modelOf(r *identify.Identification, path string, written time.Time) (m Mode
 // Help is that of hil export-model.
 const Help = `Writes the axis of a result (hil identify -o) for another tool, with units, source and standard errors in a comment. A machine file
 (hil identify --write-machine, hil import, or your own) goes to URDF and MuJoCo. What the tool cannot express is said, on standard error and
-in the file. docs/export-model.md has which friction law, and what of a machine, goes where.
+in the file. docs/reference/export-model.md has which friction law, and what of a machine, goes where.
 
 Exit codes: 0 done; 2 wrong usage; 3 no result, or a law that the tool cannot express; 4 the file cannot be written; 6 the result
 may not be used: rejected, interrupted, not told by the record (--force exports it all the same).`

@@ -1,7 +1,7 @@
 // Package exportmodel writes an identified axis for other people's tools: hil export-model.
 //
 // A friction law is taken apart (contact), cut down to what the target can express (ability), and written. What is lost on the
-// way is said on stderr and in the file. docs/export-model.md tells users which law goes where; its table is made from forms and
+// way is said on stderr and in the file. docs/reference/export-model.md tells users which law goes where; its table is made from forms and
 // abilities.
 package exportmodel
 

@@ -25,8 +25,8 @@ import (
 	"hilrig/engine/peer"
 )
 
-// answerOf runs a verb within the test, interrupted soon, and says what is not allowed: only an exit code of docs/errors.md, with words
-// where it is none of success.
+// answerOf runs a verb within the test, interrupted soon, and says what is not allowed: only an exit code of docs/reference/errors.md,
+// with words where it is none of success.
 func answerOf(args ...string) (bad string) {
 	defer func() {
 		if v := recover(); v != nil {

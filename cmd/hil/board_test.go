@@ -21,8 +21,9 @@ import (
 	"golang.org/x/term"
 )
 
-// board is the electronics of a plant on a pseudo-terminal, written from docs/link.md and docs/protocols.md alone: nothing of the program
-// is imported here. It has no watchdog of its own: what it is told stays in force. It keeps every command that it receives.
+// board is the electronics of a plant on a pseudo-terminal, written from docs/reference/link.md and docs/reference/protocols.md alone:
+// nothing of the program is imported here. It has no watchdog of its own: what it is told stays in force. It keeps every command that it
+// receives.
 type board struct {
 	rig  boardRig
 	path string

@@ -16,7 +16,7 @@ import (
 	"hilrig/engine/peer"
 )
 
-// touched is the JSON of hil simulate for bodies in contact, as docs/contact.md describes it.
+// touched is the JSON of hil simulate for bodies in contact, as docs/reference/contact.md describes it.
 type touched struct {
 	Name, System, Engine, Impact string
 	Step                         *float64 `json:"step_s"`

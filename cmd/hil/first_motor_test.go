@@ -22,17 +22,17 @@ import (
 // fence is a block of a page: its language, where it goes, its text.
 var fence = regexp.MustCompile("(?ms)^```(\\w+)(?: ([^\n]+))?\n(.*?)^```$")
 
-// Every command of docs/first-motor.md, in the order of the page, by a shell in an empty folder. Blocks "yaml FILE" are appended to the
-// file, blocks "sh" are run to their end, those of a "second terminal" run on. Times are shorter than on the page, the fit ends before its
-// Kalman filter, and the live one is of least squares, which the daemon must refuse to hand to an observer; make soak keeps all that the
-// page says, and the result has to be accepted and taken back. All is done on a busy computer: the patience of the file on the page is
-// enough for that.
+// Every command of docs/tutorials/first-motor.md, in the order of the page, by a shell in an empty folder. Blocks "yaml FILE" are
+// appended to the file, blocks "sh" are run to their end, those of a "second terminal" run on. Times are shorter than on the page, the
+// fit ends before its Kalman filter, and the live one is of least squares, which the daemon must refuse to hand to an observer; make soak
+// keeps all that the page says, and the result has to be accepted and taken back. All is done on a busy computer: the patience of the
+// file on the page is enough for that.
 func TestDaemonFirstMotor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives a rig")
 	}
 	peer.Program(t, "mosquitto_pub", "mosquitto-clients")
-	page, err := os.ReadFile("../../docs/first-motor.md")
+	page, err := os.ReadFile("../../docs/tutorials/first-motor.md")
 	if err != nil {
 		t.Fatal(err)
 	}

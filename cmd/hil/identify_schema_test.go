@@ -168,10 +168,10 @@ func conforms(v any, s map[string]any, defs map[string]any, at string) error {
 
 var update = flag.Bool("update", false, "rewrite the generated parts of docs")
 
-// docs/identify-result.schema.json is what the program writes: go test ./cmd/hil -run ResultSchema -args -update renews it.
+// docs/reference/identify-result.schema.json is what the program writes: go test ./cmd/hil -run ResultSchema -args -update renews it.
 func TestResultSchema(t *testing.T) {
 	t.Parallel()
-	const path = "../../docs/identify-result.schema.json"
+	const path = "../../docs/reference/identify-result.schema.json"
 	want := resultSchema()
 	if *update {
 		if err := os.WriteFile(path, want, 0o644); err != nil {

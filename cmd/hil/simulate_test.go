@@ -26,7 +26,7 @@ import (
 	"hilrig/identify/record"
 )
 
-// simulated is the JSON of hil simulate, as docs/simulate.md describes it.
+// simulated is the JSON of hil simulate, as docs/reference/simulate.md describes it.
 type simulated struct {
 	Name      string
 	Steps     int
@@ -514,9 +514,9 @@ func TestSimulateStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// docs/simulate.md names every key of the file and of the JSON.
+// docs/reference/simulate.md names every key of the file and of the JSON.
 func TestSimulateIsDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/simulate.md")
+	doc, err := os.ReadFile("../../docs/reference/simulate.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -551,7 +551,7 @@ func TestSimulateIsDocumented(t *testing.T) {
 	walk(tree)
 	for _, k := range keys {
 		if !strings.Contains(string(doc), "`"+k+"`") {
-			t.Errorf("docs/simulate.md does not explain %s", k)
+			t.Errorf("docs/reference/simulate.md does not explain %s", k)
 		}
 	}
 }

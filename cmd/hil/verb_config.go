@@ -67,7 +67,7 @@ func newConfigApplyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apply RESULT.json",
 		Short: "Write law, parameters and inertia of a result into a rig file, with their sources as comments",
-		Long: `Changes the axis of a rig file and nothing else. docs/config.md has the rules.
+		Long: `Changes the axis of a rig file and nothing else. docs/reference/config.md has the rules.
 
 Exit codes: 0 done; 2 wrong usage; 3 a result of another axis, unit or rig, or that the rig cannot work with; 4 cannot write; 6 the result is not accepted.`,
 		Example: `  hil config apply result.json --rig rig.yaml -o identified.yaml`,

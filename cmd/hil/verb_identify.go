@@ -13,11 +13,11 @@ func newIdentifyCmd() *cobra.Command {
 		Short: "Inertia and friction of a measured axis, with their uncertainty",
 		Long: `Fits the parameters of a model to recordings and says how far they can be trusted. FILE.yaml names the records, their
 columns with units, the model and a chain of methods (least squares, static map, presliding loop, LuGre, Kalman filter,
-evolution, output error), each starting from what the one before found; docs/identify.md explains every method and every
-number, docs/identify-result.md the JSON. A recording RUN and a table DATA.csv need no such file: flags name columns and
+evolution, output error), each starting from what the one before found; docs/reference/identify.md explains every method and every
+number, docs/reference/identify-result.md the JSON. A recording RUN and a table DATA.csv need no such file: flags name columns and
 law, and --write-config writes the file that they stand for.
 
-A file with the key ball finds rolling and spinning friction of a ball from the markers on it (docs/ball-files.md).
+A file with the key ball finds rolling and spinning friction of a ball from the markers on it (docs/reference/ball-files.md).
 
 Ctrl-C ends a long fit with the best so far. With --resume FILE an evolution keeps its state there and continues from it.
 

@@ -20,7 +20,7 @@ chapter run with one public set of parameters; figures then carry the chapter's 
 of your own come from the friction section of a simulation file (--laws).
 
 DIR receives the figures, a comparison of the laws for every scenario, and metrics.md, metrics.csv, metrics.json.
-docs/scenarios.md says what every number means.
+docs/reference/scenarios.md says what every number means.
 
 Exit codes: 0 done; 2 wrong usage; 3 a law that cannot be used, or a step without a finite result; 4 DIR cannot be written;
 130 interrupted.`,

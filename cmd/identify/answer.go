@@ -160,7 +160,7 @@ func (f *Options) writeIdentified(a *answer) (remarks []string, err error) {
 func (f *Options) afterMachine(r *identify.Result, page string) string {
 	switch {
 	case r.Verdict == identify.Rejected:
-		return "see docs/" + page + ", section Verdict, for what each reason asks for"
+		return "see " + page + ", section Verdict, for what each reason asks for"
 	case f.writeMachine != "":
 		return "hil simulate " + f.writeMachine
 	case r.Validation == nil:

@@ -225,7 +225,7 @@ func (p *tablePlan) checkComplete() error {
 	for _, key := range p.cfg.Needs() {
 		switch col := p.to[key]; {
 		case col == nil:
-			return fmt.Errorf("method %s needs a %s, which --columns cannot name: write a file, docs/identify.md", p.cfg.Method, key)
+			return fmt.Errorf("method %s needs a %s, which --columns cannot name: write a file, docs/reference/identify.md", p.cfg.Method, key)
 		case col.Name == "" && key == "force" && p.current != "":
 			return fmt.Errorf("no column of the force; %s is a current: give the constant of the motor with it, --columns "+
 				"force=%[1]s:%[2]s:0.042 N·m/A", p.current, cmp.Or(p.unit(p.current), "A"))
@@ -251,7 +251,8 @@ func (p *tablePlan) checkComplete() error {
 func (p *tablePlan) kind() error {
 	i := slices.IndexFunc(motion, func(m struct{ key, linear, such string }) bool { return p.to[m.key].Name != "" })
 	if i < 0 {
-		return fmt.Errorf("method %s needs no position, velocity or force, which tell the kind of the axis: write a file, docs/identify.md",
+		return fmt.Errorf("method %s needs no position, velocity or force, which tell the kind of the axis: write a file, "+
+			"docs/reference/identify.md",
 			p.cfg.Method)
 	}
 	col := p.to[motion[i].key]

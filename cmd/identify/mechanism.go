@@ -30,7 +30,7 @@ func planMechanism(path string) (*configs.MachineFit, error) {
 	}
 	if rig.Mechanism == nil {
 		return nil, &record.Error{File: run.Path, Msg: "the rig of this recording has no mechanism, which says what bodies its axes move",
-			Hint: "Fit one axis, by --axis, or write a file with machine and data: docs/identify-machine.md."}
+			Hint: "Fit one axis, by --axis, or write a file with machine and data: docs/reference/identify-machine.md."}
 	}
 	_, joints, err := rig.MechanismModel()
 	if err != nil {

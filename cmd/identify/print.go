@@ -308,9 +308,9 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 		return identifyMechanism(path) + "      identifies the bodies that all axes move together"
 	case r.Verdict != identify.Identified:
 		if s := r.Next(); s != "" {
-			return s + " docs/identify.md, section Verdict, says what each reason asks for"
+			return s + " docs/reference/identify.md, section Verdict, says what each reason asks for"
 		}
-		return "see docs/identify.md, section Verdict, for what each reason asks for"
+		return "see docs/reference/identify.md, section Verdict, for what each reason asks for"
 	case f.outputPath != "" && isRun:
 		return "hil config apply " + f.outputPath + " --rig rig.yaml -o identified.yaml      puts it into a rig file"
 	case r.Validation == nil:

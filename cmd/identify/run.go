@@ -302,7 +302,7 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		return nil, a, fmt.Errorf("the run holds neither a current nor a torque or force: axis %s has no current: with its constant, and no "+
 			"effort:\n     %s", ax.Name,
 			"Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force "+
-				"and its gain: docs/identify.md.")
+				"and its gain: docs/reference/identify.md.")
 	}
 
 	cfg := configs.DefaultIdentify()

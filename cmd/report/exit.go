@@ -12,7 +12,7 @@ import (
 	"hilrig/engine/failure"
 )
 
-// Exit codes are part of the interface: scripts and schedulers rely on them (docs/errors.md).
+// Exit codes are part of the interface: scripts and schedulers rely on them (docs/reference/errors.md).
 const (
 	OK          = 0
 	Internal    = 1   // a bug or an unexpected failure

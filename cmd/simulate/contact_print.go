@@ -25,7 +25,7 @@ type contactResult struct {
 	Solver   map[string]float64 `json:"solver"`
 }
 
-// result gathers everything but the rows. The keys of the JSON are documented in docs/contact.md.
+// result gathers everything but the rows. The keys of the JSON are documented in docs/reference/contact.md.
 func (s *contactRun) result(f Options) contactResult {
 	c := s.cfg
 	out := contactResult{

@@ -13,7 +13,7 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// The keys of the JSON are documented in docs/simulate.md.
+// The keys of the JSON are documented in docs/reference/simulate.md.
 
 type simulateResult struct {
 	Name      string            `json:"name"`

@@ -137,7 +137,7 @@ func PrintLaws(w io.Writer, asJSON bool) error {
 }
 
 // sources says what the keys in brackets mean, to somebody who has the program alone.
-const sources = "\nsources: [MOGI] is http://mogi.bme.hu/TAMOP/robotalkalmazasok/ch06.html; docs/references.md has the other keys"
+const sources = "\nsources: [MOGI] is http://mogi.bme.hu/TAMOP/robotalkalmazasok/ch06.html; docs/reference/references.md has the other keys"
 
 func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool) error {
 	d := describeLaw(info)

@@ -33,10 +33,10 @@ func examined(t *testing.T) [][]experiment.Phenomenon {
 
 var examineOnce = sync.OnceValues(func() ([][]experiment.Phenomenon, error) { return examine(context.Background()) })
 
-// docs/laws.md is what the program would write now.
+// docs/reference/laws.md is what the program would write now.
 func TestLawsDoc(t *testing.T) {
 	got := lawsMarkdown(examined(t))
-	const path = "../../docs/laws.md"
+	const path = "../../docs/reference/laws.md"
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestLawsDoc(t *testing.T) {
 				t.Errorf("line %d is %q, want %q", i+1, b[i], a[i])
 			}
 		}
-		t.Error("docs/laws.md is out of date: go test ./cmd/simulate -run LawsDoc -update")
+		t.Error("docs/reference/laws.md is out of date: go test ./cmd/simulate -run LawsDoc -update")
 	}
 }
 
@@ -148,7 +148,7 @@ func examine(ctx context.Context) ([][]experiment.Phenomenon, error) {
 	return shows, errors.Join(errs...)
 }
 
-// lawsMarkdown is docs/laws.md: written by the program, from the registry and from what the laws did in the experiments.
+// lawsMarkdown is docs/reference/laws.md: written by the program, from the registry and from what the laws did in the experiments.
 func lawsMarkdown(shows [][]experiment.Phenomenon) []byte {
 	laws := friction.Laws()
 	var b bytes.Buffer

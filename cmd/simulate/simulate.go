@@ -349,20 +349,20 @@ func (s *simulation) steps() int { return int(math.Round(s.cfg.Duration / s.cfg.
 // Help is that of hil simulate.
 const Help = `Runs one friction law, or several side by side, through an experiment: a mass drawn over a spring or led
 by a controller, a motion or force imposed, a motor under voltage. Prints what happened (break-away, arrest, reversal), extremes and the work against friction;
--o writes the traces, --plot draws them. FILE.yaml is explained in docs/simulate.md; hil laws lists the friction laws.
+-o writes the traces, --plot draws them. FILE.yaml is explained in docs/reference/simulate.md; hil laws lists the friction laws.
 
 A file with the key system runs bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
-bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/contact.md.
+bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/reference/contact.md.
 
 A file with the key machine runs bodies on joints, with loops, gears, motors and friction: -o writes positions, currents, forces and
 energies, --step goes through it in the fixed steps of a loop and compares,
---modes tells its eigenvalues at the equilibrium. Such files are explained in docs/machine.md.
+--modes tells its eigenvalues at the equilibrium. Such files are explained in docs/reference/machine.md.
 
 A file with the key ball rolls a ball in front of cameras: -o writes the recording of its markers, which hil import and hil
-identify read, --motion what is true. Such files are explained in docs/rolling-friction.md.
+identify read, --motion what is true. Such files are explained in docs/explanation/rolling-friction.md.
 
 A file with the key manipulator lets the tip of a chain of bodies slide on an elastic beam; the torque of its drive is among the results.
---animate and --events work here too, --step takes the fixed step of real time. Such files are explained in docs/beam.md.
+--animate and --events work here too, --step takes the fixed step of real time. Such files are explained in docs/reference/beam.md.
 
 Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
 scheme takes; 4 an output cannot be written; 6 a result that is not to be trusted, or a run that could not go on; 130 interrupted.`

@@ -16,7 +16,7 @@ import (
 )
 
 // The study beam-figures repeats [Lip] for a family of angular speeds: its figures 3a, 3b and 3c. The source names none of its speeds but
-// 1 rad/s, and neither its supports nor where the arm stands: these are the completed example of docs/beam.md.
+// 1 rad/s, and neither its supports nor where the arm stands: these are the completed example of docs/reference/beam.md.
 const beamName = "beam-figures"
 
 var beamSpeeds = []float64{0.25, 0.5, 0.75, 1, 1.25} // rad/s

@@ -96,11 +96,12 @@ held (partial), with 95 % intervals. The folder then has results.csv or results.
 figures of the file as SVG and PNG.
 
 Studies that come with the program: ` + BuiltIn() + `. FILE.yaml is explained in
-docs/study.md.
+docs/reference/study.md.
 
 rolling-friction takes no file: it repeats a published experiment on simulated recordings, and --plot draws its figures by
-number (docs/rolling-friction.md). There --runs is the number of draws of the noise. beam-figures takes none either: a manipulator
-slides on an elastic beam with several speeds (docs/beam.md).
+number (docs/explanation/rolling-friction.md).
+There --runs is the number of draws of the noise. beam-figures takes none either: a manipulator
+slides on an elastic beam with several speeds (docs/reference/beam.md).
 
 Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or a folder of another study; 4 results cannot be written;
 6 more runs failed than max_failed allows; 130 interrupted, what was done is kept.`,

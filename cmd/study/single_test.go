@@ -3,7 +3,6 @@ package study
 import (
 	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -13,7 +12,7 @@ var update = flag.Bool("update", false, "rewrite the numbers of the pages of stu
 // checkTable compares the part between the marks of a page with what the study gives, or rewrites it.
 func checkTable(t *testing.T, page, table string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "docs", page)
+	path := "../../docs/" + page
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

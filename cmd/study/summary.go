@@ -15,7 +15,7 @@ import (
 	"hilrig/engine/study"
 )
 
-// The keys of the JSON are documented in docs/study.md.
+// The keys of the JSON are documented in docs/reference/study.md.
 
 type Summary struct {
 	Name        string           `json:"name"`

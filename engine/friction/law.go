@@ -17,7 +17,7 @@
 //
 // A law is found by name with Find, listed by Laws, and its parameters are read and set with Params and SetParams.
 //
-// Sources: the keys in brackets resolve in docs/references.md; the discrete forms are derived in the comments.
+// Sources: the keys in brackets resolve in docs/reference/references.md; the discrete forms are derived in the comments.
 package friction
 
 import "hilrig/engine"

@@ -14,7 +14,7 @@ type Info struct {
 	Name      string // as in a configuration file
 	Title     string // for people
 	Equations string // numbers, with the key of the source that counts so
-	Source    string // key of docs/references.md
+	Source    string // key of docs/reference/references.md
 	Force     bool   // the input of the law is the applied force, not the velocity
 	NewLaw    func() Model
 	Presets   []Preset // published sets of some of its parameters
@@ -24,7 +24,7 @@ type Info struct {
 type Preset struct {
 	Name   string // as in a configuration file
 	Title  string // for people
-	Source string // key of docs/references.md
+	Source string // key of docs/reference/references.md
 	Values []PresetValue
 }
 

@@ -11,7 +11,7 @@
 // follows from M and q as given, and it is called solved after its residual has been computed from M and q as given (residual.go).
 // "Infeasible" likewise takes a certificate that holds for M and q as given.
 //
-// Everything is dense and in double precision. The keys in brackets resolve in docs/references.md.
+// Everything is dense and in double precision. The keys in brackets resolve in docs/reference/references.md.
 package lcp
 
 import (

@@ -131,7 +131,7 @@ func TestRunawayBehindATurn(t *testing.T) {
 			} {
 				s := frozenSpec()
 				s.Tick, s.SamplePeriod = every, every
-				if every < 10e-3 { // the means hold the turn yet, and nothing smaller is found: docs/safety.md, "against its effort"
+				if every < 10e-3 { // the means hold the turn yet, and nothing smaller is found: docs/reference/safety.md, "against its effort"
 					c.a *= 5
 				}
 				r := runaway{f: newFrozen(s, countNoise)}

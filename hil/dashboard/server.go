@@ -15,7 +15,7 @@
 //   - everything else needs Web.Commands and a browser on this machine.
 //
 // The page is no safety channel: it stops the rig through a browser, a network stack and a scheduler, and any of them may
-// be slow. See docs/safety.md.
+// be slow. See docs/reference/safety.md.
 //
 // Assumptions: one rig per server; a handful of readers. Nothing here runs in or near the tick.
 package dashboard

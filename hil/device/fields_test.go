@@ -64,7 +64,7 @@ func (e *ears) want(what, name string, v float64, fresh bool) {
 
 var none = math.NaN()
 
-// crcFalse is CRC-16/CCITT-FALSE, bit by bit, from docs/link.md alone.
+// crcFalse is CRC-16/CCITT-FALSE, bit by bit, from docs/reference/link.md alone.
 func crcFalse(p []byte) uint16 {
 	r := uint16(0xFFFF)
 	for _, b := range p {

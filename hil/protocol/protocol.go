@@ -44,11 +44,11 @@ var Kinds = []Kind{
 // Sections are those of a device, under the names of their protocols. The one of another protocol than the device's is not used.
 type Sections struct {
 	Line     wire.Format `yaml:"line,omitempty" doc:"the text protocol"`
-	Modbus   *Modbus     `yaml:"modbus,omitempty" doc:"a bus of Modbus RTU slaves (docs/protocols.md); left out: as below"`
-	NDI      *NDI        `yaml:"ndi,omitempty" doc:"an NDI Polaris or Aurora (docs/trackers.md)"`
-	Xsens    *Xsens      `yaml:"xsens,omitempty" doc:"an Xsens MTi (docs/trackers.md); left out: as below"`
-	Polhemus *Liberty    `yaml:"polhemus,omitempty" doc:"a Polhemus LIBERTY, LATUS or PATRIOT (docs/trackers.md); left out: as below"`
-	Fastrak  *Fastrak    `yaml:"fastrak,omitempty" doc:"a Polhemus FASTRAK (docs/trackers.md); left out: as below"`
+	Modbus   *Modbus     `yaml:"modbus,omitempty" doc:"a bus of Modbus RTU slaves (docs/reference/protocols.md); left out: as below"`
+	NDI      *NDI        `yaml:"ndi,omitempty" doc:"an NDI Polaris or Aurora (docs/reference/trackers.md)"`
+	Xsens    *Xsens      `yaml:"xsens,omitempty" doc:"an Xsens MTi (docs/reference/trackers.md); left out: as below"`
+	Polhemus *Liberty    `yaml:"polhemus,omitempty" doc:"a Polhemus LIBERTY, LATUS or PATRIOT (docs/reference/trackers.md); left out: as below"`
+	Fastrak  *Fastrak    `yaml:"fastrak,omitempty" doc:"a Polhemus FASTRAK (docs/reference/trackers.md); left out: as below"`
 }
 
 // Choice is a protocol: its place in Kinds.

@@ -225,7 +225,7 @@ func TestDrainingAllocatesNothing(t *testing.T) {
 
 func BenchmarkState(b *testing.B) {
 	info := testInfo()
-	info.Schema.Est = nil // four signals: with the condition of the loop nine numbers, as in the example of docs/mqtt.md
+	info.Schema.Est = nil // four signals: with the condition of the loop nine numbers, as in the example of docs/reference/mqtt.md
 	enc, err := newEncoder(info)
 	if err != nil {
 		b.Fatal(err)

@@ -86,7 +86,7 @@ func prologue(w *mcapWriter, info *hil.Info) {
 		{"timestamp", "number", "s", "seconds since 1970"},
 		{"seq", "integer", "", "tick at which it happened, 0 if none"},
 		{"level", "string", "", "info, warn or error"},
-		{"code", "string", "", "documented in docs/errors.md"},
+		{"code", "string", "", "documented in docs/reference/errors.md"},
 		{"text", "string", "", ""},
 	}))
 	add(chParams, "hil.Params", objectSchema("hil.Params", []property{

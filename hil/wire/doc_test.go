@@ -18,10 +18,10 @@ import (
 
 // The page for those who write the rig's side must not differ from what this side does.
 
-// page returns the bodies of the fenced blocks of one kind in docs/link.md.
+// page returns the bodies of the fenced blocks of one kind in docs/reference/link.md.
 func page(t *testing.T, kind string) (blocks []string) {
 	t.Helper()
-	md, err := os.ReadFile("../../docs/link.md")
+	md, err := os.ReadFile("../../docs/reference/link.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func page(t *testing.T, kind string) (blocks []string) {
 		blocks = append(blocks, m[1])
 	}
 	if len(blocks) == 0 {
-		t.Fatalf("docs/link.md has no block %s", kind)
+		t.Fatalf("docs/reference/link.md has no block %s", kind)
 	}
 	return blocks
 }

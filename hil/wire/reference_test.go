@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A second, slow and obvious reader of link frames, written from docs/link.md: the whole stream at once, one byte and one
+// A second, slow and obvious reader of link frames, written from docs/reference/link.md: the whole stream at once, one byte and one
 // bit at a time. Tests compare frames and counters of the decoder with it.
 
 func slowCRC(p []byte) uint16 {

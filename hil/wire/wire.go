@@ -4,7 +4,7 @@
 // Formats, described by a table of fields and usable in both directions:
 //
 //   - link: binary, COBS framing [CB99] closed by a zero byte, CRC-16, a sequence number, the device's clock in µs and
-//     the declared fields, little endian. docs/link.md has the byte table and a worked example.
+//     the declared fields, little endian. docs/reference/link.md has the byte table and a worked example.
 //   - line: one text line per frame, columns in the order of the table, separators, decimal sign, checksum and time
 //     column declared.
 //   - Modbus RTU: registers of slaves that a master asks; what arrives belongs to the question that is open (TurnDecoder).

@@ -19,7 +19,7 @@ import (
 
 var rival = flag.Bool("rival", false, "measure searches and fits against SciPy on a numba kernel")
 
-// TestSpeedTable prints the tables of docs/identify-speed.md, but for the kernels alone:
+// TestSpeedTable prints the tables of docs/evidence/identify-speed.md, but for the kernels alone:
 //
 //	go test ./identify/axis -run SpeedTable -v -args -rival
 //

@@ -137,7 +137,7 @@ func Detect(data []byte) Format {
 // unknown says what else a file is.
 func (c *Capture) unknown(data []byte) error {
 	const hint = "Read are C3D, TRC, CSV of Vicon and Motive, and tables with columns such as time, ball.x, ball.y, ball.z, ball.qw; " +
-		"docs/motion-capture.md has the formats."
+		"docs/reference/motion-capture.md has the formats."
 	switch {
 	case len(data) == 0:
 		return c.fail(0, "Was it closed properly when it was written?", "empty file")

@@ -20,7 +20,7 @@ const (
 // as its code (CodeOf).
 type Code string
 
-// Codes of reasons. docs/identify-result.md lists them.
+// Codes of reasons. docs/reference/identify-result.md lists them.
 const (
 	PoorFit           Code = "poor-fit"           // the model leaves too much over
 	AboveNoise        Code = "above-noise"        // what is left over is many times the noise of what was recorded

@@ -31,7 +31,7 @@
 // squares takes the columns as exact). The force is what the gain says: no saturation, no lag worth mentioning. Friction is
 // that of sliding: below some speed, presliding and the Stribeck dip are not in the model, see Spec.MinVelocity.
 //
-// Quantities are SI; references resolve in docs/references.md.
+// Quantities are SI; references resolve in docs/reference/references.md.
 package linear
 
 import (

@@ -33,7 +33,7 @@
 //
 // Sampling is even, and the joints are sampled together. The torque is what the gain says, later by its lag. Friction is that of sliding.
 //
-// Quantities are SI; references resolve in docs/references.md.
+// Quantities are SI; references resolve in docs/reference/references.md.
 package machine
 
 import (

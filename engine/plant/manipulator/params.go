@@ -7,8 +7,8 @@
 // (Run): the whole system with its multiplier, and the source's partition, which eliminates one joint coordinate and λ. In real time
 // (Machine) an implicit step of third order is taken, whose unknowns are those of the joints alone.
 //
-// The equations are the source's with its misprints set right; docs/differences.md lists them. λ > 0 presses on the beam from above.
-// The contact is bilateral as in the source unless Params.Unilateral is set.
+// The equations are the source's with its misprints set right; docs/evidence/differences.md lists them. λ > 0 presses on the beam from
+// above. The contact is bilateral as in the source unless Params.Unilateral is set.
 package manipulator
 
 import (

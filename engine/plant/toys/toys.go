@@ -30,7 +30,7 @@ type Toy interface {
 type Info struct {
 	Name   string // as in a file
 	Title  string // for people
-	Source string // key of docs/references.md, or empty
+	Source string // key of docs/reference/references.md, or empty
 	newToy func() ([]field, func() (Toy, error))
 }
 

@@ -8,7 +8,7 @@ const buckets = 250; // points of a trace
 const above = 0.45; // rad, the height from which the plane is looked at
 const signals = ['x', 'y', 'z', 'qw', 'qx', 'qy', 'qz', 'roll', 'roll_se', 'reason'];
 
-// Why there is no value, by number; docs/ball-filter.md has the whole sentences.
+// Why there is no value, by number; docs/howto/ball-filter.md has the whole sentences.
 export const reasons = ['', 'waiting for frames', 'learning', 'too slow to begin', 'too fast for the frames', 'the contact slips', 'more tangential force than the contact has',
   'the normal force is not above zero', 'the poses contradict the model', 'settling after a doubt'];
 
