@@ -153,7 +153,10 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
-	opt.State, opt.SteadyCurve, opt.Identify = d.state, d.axisSteadyCurve, d.fitJSON
+	opt.State, opt.Identify = d.state, d.fitJSON
+	opt.SteadyCurve = func(axis, law string, values map[string]float64) ([][2]float64, error) {
+		return axisSteadyCurve(d.cfg, axis, law, values)
+	}
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
@@ -162,7 +165,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 		d.closers = append(d.closers, func() { opt.History.Close() })
 	}
 	for i := range d.cfg.Axes {
-		opt.Axes = append(opt.Axes, d.pageAxis(&d.cfg.Axes[i]))
+		opt.Axes = append(opt.Axes, pageAxis(d.cfg, &d.cfg.Axes[i], d.plant))
 	}
 	if d.broker != nil {
 		opt.MQTT = d.broker.Handler()

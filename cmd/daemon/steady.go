@@ -13,14 +13,14 @@ import (
 
 // pageAxis is what the page shows beside the estimates of an axis: its configured law, and on a virtual rig the truth. The page of the
 // plant itself has only the truth.
-func (d *services) pageAxis(a *configs.Axis) dashboard.Axis {
+func pageAxis(cfg *configs.Config, a *configs.Axis, plant bool) dashboard.Axis {
 	law := a.Friction.Model
 	out := dashboard.Axis{Name: a.Name, Model: frictionMap(law, inertia(a), a.MotorModel().J), Curve: steadyCurve(law, a.Guard.MaxSpeed)}
 	switch {
-	case d.plant:
-		out.Model, out.Curve = trueFriction(d.cfg, a)
-	case d.cfg.IsVirtual():
-		out.Truth, out.TruthCurve = trueFriction(d.cfg, a)
+	case plant:
+		out.Model, out.Curve = trueFriction(cfg, a)
+	case cfg.IsVirtual():
+		out.Truth, out.TruthCurve = trueFriction(cfg, a)
 	}
 	return out
 }
@@ -47,8 +47,8 @@ func trueFriction(cfg *configs.Config, a *configs.Axis) (numbers map[string]floa
 }
 
 // axisSteadyCurve is the curve of a law with all its numbers, up to the speeds of an axis.
-func (d *services) axisSteadyCurve(axis, law string, values map[string]float64) ([][2]float64, error) {
-	i := slices.IndexFunc(d.cfg.Axes, func(a configs.Axis) bool { return a.Name == axis })
+func axisSteadyCurve(cfg *configs.Config, axis, law string, values map[string]float64) ([][2]float64, error) {
+	i := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == axis })
 	if i < 0 {
 		return nil, fmt.Errorf("there is no axis %q", axis)
 	}
@@ -56,7 +56,7 @@ func (d *services) axisSteadyCurve(axis, law string, values map[string]float64) 
 	if err != nil {
 		return nil, err
 	}
-	return steadyCurve(built, d.cfg.Axes[i].Guard.MaxSpeed), nil
+	return steadyCurve(built, cfg.Axes[i].Guard.MaxSpeed), nil
 }
 
 // inertia is the name of the estimate of what an axis moves.

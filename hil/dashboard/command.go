@@ -87,6 +87,8 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 // refusal says why this client may not arm, run, reset or set; "" if it may.
 func (s *Server) refusal(r *http.Request) string {
 	switch {
+	case s.recording != nil:
+		return "this is a recording; there is nothing to command"
 	case s.opt.Command == nil:
 		return "this page only shows; it has no way to command the rig"
 	case !s.opt.Commands:

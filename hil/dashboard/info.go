@@ -25,6 +25,7 @@ type infoJSON struct {
 	Axes       []Axis         `json:"axes"`
 	Laws       []lawJSON      `json:"laws"`
 	History    historyJSON    `json:"history"`
+	Recording  *recordingJSON `json:"recording,omitempty"` // what a view shows; absent: a rig
 	Commands   commandsJSON   `json:"commands"`
 }
 

@@ -21,6 +21,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,8 @@ type Options struct {
 	Params func() []byte // parameters in force, the JSON of the topic "params"
 	Health func() []byte // newest health, the JSON of the topic "health"
 
-	History *sink.History // the run so far; nil: it is not recorded
+	History History       // the run so far; nil: it is not recorded
+	Events  func() []byte // what happened, an array of the JSON of the topic "event", oldest first; nil: that of Stream
 
 	// {"status": …, "result": …}, as on the topics identify/status and identify/result; nil or empty: nothing identifies
 	Identify func() []byte
@@ -71,6 +73,13 @@ type Options struct {
 
 	Share *rt.Share    // what requests but stops wait for; nil: nothing
 	Log   *slog.Logger // nil: slog.Default()
+}
+
+// History serves windows of recorded rows as JSON; *sink.History is one.
+type History interface {
+	Longest(rate float64) float64 // s  a window of a run with this rate (Hz) can hold
+	Window(ctx context.Context, q sink.HistoryWindow) ([]byte, error)
+	Close() error
 }
 
 // Limits of the server. A page needs a handful of small requests; whatever is slower or larger than this is not a page.
@@ -97,12 +106,16 @@ type Server struct {
 	assets       map[string]asset
 	info         infoJSON
 	commandSlots chan struct{} // a slot per command under way, but for stop, hold, estop
+	recording    History       // of a view, closed with the server; nil: there is a rig
 }
 
 // New checks the options and opens the port. The caller prints Addr; Run must follow, or Close.
 func New(opt Options) (*Server, error) {
-	opt.Listen = orElse(opt.Listen, "localhost:8080")
-	opt.Prefix = orElse(opt.Prefix, "hil")
+	opt.Listen = cmp.Or(opt.Listen, "localhost:8080")
+	opt.Prefix = cmp.Or(opt.Prefix, "hil")
+	if opt.Events == nil && opt.Stream != nil {
+		opt.Events = opt.Stream.EventsJSON
+	}
 	s := &Server{opt: opt, log: opt.Log, commandSlots: make(chan struct{}, 8)}
 	if s.log == nil {
 		s.log = slog.Default()
@@ -120,19 +133,15 @@ func New(opt Options) (*Server, error) {
 	return s, nil
 }
 
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // Addr is the host:port to open in a browser on this machine.
 func (s *Server) Addr() string { return s.addr }
 
 // Run serves until ctx ends, then lets requests under way finish for two seconds. It returns nil after such an end and
 // leaves no goroutine behind; WebSockets of /mqtt end with the broker's handler, whose request context is cancelled.
 func (s *Server) Run(ctx context.Context) error {
+	if s.recording != nil {
+		defer s.recording.Close()
+	}
 	base, cancel := context.WithCancel(ctx)
 	defer cancel()
 	srv := &http.Server{
@@ -187,6 +196,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/health", serveNewest(s.opt.Health, "health"))
 	mux.HandleFunc("GET /api/params", serveNewest(s.opt.Params, "parameters"))
 	mux.HandleFunc("GET /api/history", s.getHistory)
+	mux.HandleFunc("GET /api/events", serveNewest(s.opt.Events, "events"))
 	mux.HandleFunc("GET /api/stream", s.getStream)
 	mux.HandleFunc("GET /api/identify", serveNewest(s.opt.Identify, "identification"))
 	mux.HandleFunc("GET /api/steady", s.getSteady)

@@ -1,7 +1,9 @@
 package sink
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -225,6 +227,22 @@ func (r *Run) Begin() (int64, error) {
 		return 0, it.Err()
 	}
 	return row.T, nil
+}
+
+// EventsJSON are all events in the order they were recorded, as an array of JSON.
+func (r *Run) EventsJSON() ([]byte, error) {
+	all, err := collect(r, chEvents, func(body []byte) (json.RawMessage, error) { return bytes.Clone(body), nil })
+	text, bad := json.Marshal(append([]json.RawMessage{}, all...))
+	return text, cmp.Or(err, bad)
+}
+
+// Span are the times of the first row and of the newest on file; both zero: there is none.
+func (r *Run) Span() (first, last time.Time, err error) {
+	from, to, err := r.ends()
+	if err != nil || from == 0 && to == 0 {
+		return first, last, err
+	}
+	return r.Info.Wall(from), r.Info.Wall(to), nil
 }
 
 // ends are the times of the first row and of the newest on file, ns of the loop's clock; both 0: there is none.

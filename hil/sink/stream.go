@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type Stream struct {
 	mu        sync.Mutex
 	listeners map[*Listener]struct{}
 	retained  map[string][]byte // newest message of the topics that a newcomer needs
+	events    [][]byte          // the newest, oldest first
 }
 
 // StreamOptions say what is sent, and how often.
@@ -45,6 +47,9 @@ type Listener struct {
 	C <-chan StreamMessage
 	c chan StreamMessage
 }
+
+// eventRoom is how many events are kept for pages that are opened later.
+const eventRoom = 1000
 
 // streamRoom is how many messages may wait for a page: some 4 s.
 const streamRoom = 128
@@ -108,9 +113,23 @@ func (s *Stream) PublishRetained(topic string, body []byte) {
 	}
 }
 
-// Event sends an event. It never blocks.
+// Event sends an event, and keeps it for EventsJSON. It never blocks.
 func (s *Stream) Event(e hil.Event) {
-	s.send("event", encodeEvent(e, appendSeconds(nil, e.Time.UnixNano())))
+	body := encodeEvent(e, appendSeconds(nil, e.Time.UnixNano()))
+	s.mu.Lock()
+	s.events = append(s.events, body)
+	if len(s.events) > eventRoom {
+		s.events = slices.Delete(s.events, 0, len(s.events)-eventRoom)
+	}
+	s.mu.Unlock()
+	s.send("event", body)
+}
+
+// EventsJSON are the newest events of the run, oldest first, as an array of JSON.
+func (s *Stream) EventsJSON() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Concat([]byte("["), bytes.Join(s.events, []byte(",")), []byte("]"))
 }
 
 // Run sends rows until ctx ends.
