@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,8 +53,8 @@ func OpenRun(path string) (*Run, error) {
 	return run, nil
 }
 
-// FindRun is the recording that a path names: a file *.mcap, a run's folder, or a folder with runs, of which it is the newest that is no
-// dry run, if there is one. ok says that the path looks like one of these.
+// FindRun is the recording that a path names: a file *.mcap, a run's folder, or a folder with runs, of which PickRun takes one. ok says
+// that the path looks like one of these.
 func FindRun(path string) (file string, ok bool) {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return path, strings.EqualFold(filepath.Ext(path), ".mcap")
@@ -64,11 +63,8 @@ func FindRun(path string) (file string, ok bool) {
 	if _, err := os.Stat(file); err == nil {
 		return file, true
 	}
-	if runs, err := listRuns(path); err == nil && len(runs) > 0 {
-		if driven := slices.DeleteFunc(slices.Clone(runs), func(r runDir) bool { return dryName.MatchString(r.path) }); len(driven) > 0 {
-			runs = driven
-		}
-		return filepath.Join(runs[len(runs)-1].path, runFile), true
+	if p, ok := PickRun(path); ok {
+		return filepath.Join(p.Dir, runFile), true
 	}
 	return file, false
 }

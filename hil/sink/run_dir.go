@@ -14,11 +14,15 @@ import (
 	"time"
 )
 
-// A run is a folder with these two files.
+// A run is a folder with these files; that of the tags is there when it has some.
 const (
 	runFile   = "run.mcap"
 	runConfig = "run.yaml"
+	runTags   = "run.tags"
 )
+
+// KeepTag keeps a run from being pruned.
+const KeepTag = "keep"
 
 const runTime = "2006-01-02T15-04-05Z" // UTC; colons would not do on every file system
 
@@ -98,13 +102,23 @@ const liveFor = time.Minute
 type Pruned struct {
 	Removed []string // folders that are gone, oldest first
 	Foreign []string // folders over the limit that hold files of somebody else and were left alone
+	Kept    []string // folders over the limit that are tagged to be kept
 	Bytes   int64    // size of all runs that remain
 }
 
 // Prune removes the oldest runs below dir until all runs together take at most keep bytes; 0 keeps all. It removes whole
-// runs only: never current, never one written to within the last minute, never a folder that holds anything but a run's
-// own files, and nothing whose name is not that of a run.
+// runs only: never current, never one written to within the last minute, never one with the tag keep, never a folder that
+// holds anything but a run's own files, and nothing whose name is not that of a run.
 func Prune(dir string, keep int64, current string) (Pruned, error) {
+	return prune(dir, keep, current, removeRun)
+}
+
+// PrunePlan is what Prune would do.
+func PrunePlan(dir string, keep int64) (Pruned, error) {
+	return prune(dir, keep, "", func(string) error { return nil })
+}
+
+func prune(dir string, keep int64, current string, remove func(path string) error) (Pruned, error) {
 	var p Pruned
 	runs, err := listRuns(dir)
 	if err != nil {
@@ -116,20 +130,22 @@ func Prune(dir string, keep int64, current string) (Pruned, error) {
 	if keep <= 0 {
 		return p, nil
 	}
-	now := time.Now()
 	var errs []error
 	for _, r := range runs {
 		if p.Bytes <= keep {
 			break
 		}
 		switch {
-		case sameFile(r.path, current) || now.Sub(r.written) < liveFor:
+		case sameFile(r.path, current) || isLive(r.written):
+			continue
+		case slices.Contains(Tags(r.path), KeepTag):
+			p.Kept = append(p.Kept, r.path)
 			continue
 		case r.foreign:
 			p.Foreign = append(p.Foreign, r.path)
 			continue
 		}
-		if err := removeRun(r.path); err != nil {
+		if err := remove(r.path); err != nil {
 			errs = append(errs, fmt.Errorf("prune: %w", err))
 			continue
 		}
@@ -148,8 +164,6 @@ type runDir struct {
 	written time.Time
 	foreign bool // holds files that no recorder made
 }
-
-var dryName = regexp.MustCompile(dryRun + `(-\d+)?$`)
 
 var runName = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)_.*?(?:-(\d+))?$`)
 
@@ -185,7 +199,7 @@ func listRuns(dir string) ([]runDir, error) {
 				r.written = info.ModTime()
 			}
 			recording = recording || f.Name() == runFile
-			r.foreign = r.foreign || f.Name() != runFile && f.Name() != runConfig
+			r.foreign = r.foreign || !slices.Contains(ownFiles, f.Name())
 		}
 		if recording {
 			runs = append(runs, r)
@@ -197,15 +211,21 @@ func listRuns(dir string) ([]runDir, error) {
 	return runs, nil
 }
 
-// removeRun removes the two files by name and then the folder, which fails rather than take anything else with it.
+// ownFiles are all that a folder of a run holds.
+var ownFiles = []string{runFile, runConfig, runTags}
+
+// removeRun removes the own files by name and then the folder, which fails rather than take anything else with it.
 func removeRun(path string) error {
-	for _, f := range []string{runFile, runConfig} {
+	for _, f := range ownFiles {
 		if err := os.Remove(filepath.Join(path, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return os.Remove(path)
 }
+
+// isLive: a daemon may be recording there.
+func isLive(written time.Time) bool { return time.Since(written) < liveFor }
 
 func sameFile(a, b string) bool {
 	ia, err1 := os.Stat(a)
