@@ -20,7 +20,7 @@ TEST    := $(GO) test -json -vet=off -ldflags=-w -timeout 12m    # vetted by mak
 # what has the processor only while nobody else wants it
 IDLE    := $(shell command -v chrt >/dev/null 2>&1 && echo chrt --idle 0)
 
-.PHONY: run build install static test race lint vet staticcheck fmt bench fuzz soak figures examples clean
+.PHONY: run build install static test race lint vet staticcheck fmt bench fuzz soak docs figures examples clean
 
 run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
 	./$(BIN) run --with-parent $$PPID $(ARGS) || [ $$? = 130 ]    # whatever ends make ends it; 130: stopped with Ctrl-C, in the safe state
@@ -76,7 +76,7 @@ fuzz:                     ## every fuzz target for FUZZTIME each
 
 soak: build lint          ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, absurd files, fits over many records
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|AgainstIdeal|RatesAndLosses|LawOfTheContact|StudyInterrupted|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|FirstMotor|Ends|Outlives|Interrupted|StillCore|DaemonOrders|HandOver|MissingSamples' ./hil ./hil/rt ./hil/device ./hil/sink ./cmd/hil
-	$(GO) test -tags soak -timeout 60m -parallel 6 -count=1 -v -run BoardFaults ./cmd/hil    # the tables of docs/reference/safety.md
+	$(GO) test -tags soak -timeout 60m -parallel 6 -count=1 -v -run BoardFaults ./cmd/hil    # the tables of docs/evidence/safety.md
 	@set -e; for f in FuzzLoad FuzzFiles FuzzSimulate; do $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 3m -fuzzminimizetime 5x ./configs; done
 	$(GO) test -run '^$$' -fuzz '^FuzzParseUnit$$' -fuzztime 3m -fuzzminimizetime 5x ./configs/schema
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./identify/...    # coverage over many records, every start, rivals of SciPy
@@ -86,13 +86,13 @@ soak: build lint          ## the long checks: starts at 10 kHz, frozen broker, l
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./engine/lcp ./engine/contact ./engine/plant/brush    # criteria of the brush over seeds and designs
 	./$(BIN) latency --pair
 
-figures: build            ## redraw the figures of the README and docs
+docs:                     ## renew what pages of docs take from the source
+	$(GO) test ./configs ./cmd/exportmodel ./cmd/simulate ./cmd/study ./hil ./cmd/hil -count=1 -run 'Docs|(Laws|Export|Rolling|Beam)Doc$$|Drawn|ResultSchema|Tutorials' -args -update
+
+figures: build docs       ## redraw the figures of the README and docs
 	$(GO) test ./hil ./cmd/hil -run Figure -count=1 -args -figures
 	./$(BIN) simulate configs/compare-laws.yaml --plot docs/img/laws.png --force
-	$(GO) test ./cmd/simulate -run LawsDoc -count=1 -args -update
-	$(GO) test ./cmd/study -run RollingDoc -count=1 -args -update
 	./$(BIN) study rolling-friction --plot --out runs/rolling-friction && cp runs/rolling-friction/summary.png docs/img/rolling-friction.png
-	$(GO) test ./cmd/study -run BeamDoc -count=1 -args -update
 	./$(BIN) study beam-figures --plot --out runs/beam-figures && cp runs/beam-figures/summary.png docs/img/beam.png
 
 examples: build           ## make the synthetic records under runs/, then run every example of identification; results beside them

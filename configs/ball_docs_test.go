@@ -12,7 +12,7 @@ const ballHead = `# Files of a ball in front of cameras
 ` + "`hil simulate FILE`" + ` takes a file with the key ` + "`ball`" + ` and rolls the ball: [ball-rig.yaml](../../configs/identify/ball-rig.yaml). ` + "`hil identify FILE`" + ` takes one that also
 has the key ` + "`data`" + ` and finds the friction from a recording: [ball.yaml](../../configs/identify/ball.yaml). What the numbers mean stands in
 [rolling-friction.md](../explanation/rolling-friction.md) and [ball.md](ball.md). Numbers have units as in [config.md](config.md). This page is made from the source:
-` + "`go test ./configs -run BallDocs -update`" + `.
+` + "`make docs`" + `.
 
 # To simulate
 `

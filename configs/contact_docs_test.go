@@ -90,7 +90,7 @@ After ` + "`discard`" + `; the same names are in the JSON and in the ` + "`metri
 ## Parameters
 
 All are keys of the section ` + "`brush`" + `; a dot opens a section: ` + "`brush: {holder: {clearance: 0.1 mm}}`" + `. Numbers are SI or carry their
-unit. This page is made from the source: ` + "`go test ./configs -run Docs -update`" + `.
+unit. This page is made from the source: ` + "`make docs`" + `.
 
 `
 
@@ -177,7 +177,7 @@ pairs:
   - {a: plate, b: floor, mu: 0.1}
 ` + "```" + `
 
-The keys below are made from the source: ` + "`go test ./configs -run Docs -update`" + `.
+The keys below are made from the source: ` + "`make docs`" + `.
 `
 
 // docs/reference/brush.md lists every parameter of the model, docs/reference/contact.md every key and every toy.
@@ -245,6 +245,6 @@ func current(t *testing.T, name, want string) {
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("%s is not current (%v): go test ./configs -run Docs -update", path, err)
+		t.Errorf("%s is not current (%v): make docs", path, err)
 	}
 }

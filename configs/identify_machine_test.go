@@ -11,17 +11,17 @@ import (
 
 // The keys at the end of docs/reference/identify-machine.md are made from the tags.
 func TestMachineFitDocs(t *testing.T) {
-	keysAtEnd(t, "identify-machine.md", "MachineFitDocs", DefaultMachineFit())
+	keysAtEnd(t, "identify-machine.md", DefaultMachineFit())
 }
 
 // keysAtEnd looks at the tables of keys behind a mark at the end of a page.
-func keysAtEnd(t *testing.T, page, run string, defaults any) {
+func keysAtEnd(t *testing.T, page string, defaults any) {
 	t.Helper()
 	text, err := os.ReadFile("../docs/reference/" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mark := "<!-- made by: go test ./configs -run " + run + " -update -->\n"
+	mark := "<!-- made from the source by make docs -->\n"
 	head, _, ok := strings.Cut(string(text), mark)
 	if !ok {
 		t.Fatalf("docs/reference/%s: no line %s", page, mark)

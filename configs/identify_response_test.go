@@ -9,7 +9,7 @@ import (
 
 // The keys at the end of docs/reference/identify-response.md are made from the tags.
 func TestResponseFitDocs(t *testing.T) {
-	keysAtEnd(t, "identify-response.md", "ResponseFitDocs", DefaultResponseFit())
+	keysAtEnd(t, "identify-response.md", DefaultResponseFit())
 }
 
 // responseFile writes the example with one change beside its machine, and loads it.

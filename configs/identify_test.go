@@ -172,7 +172,7 @@ func TestMethodsDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(doc) {
-		t.Errorf("%s is not current: go test ./configs -run Docs -update", page)
+		t.Errorf("%s is not current: make docs", page)
 	}
 }
 

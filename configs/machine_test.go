@@ -10,7 +10,7 @@ import (
 
 // docs/reference/machine.md has its tables from the tags, behind what people wrote.
 func TestMachineDocs(t *testing.T) {
-	const keys = "\n# Keys\n\nMade from the source: `go test ./configs -run Docs -update`. Numbers have units as in [config.md](config.md). " +
+	const keys = "\n# Keys\n\nMade from the source: `make docs`. Numbers have units as in [config.md](config.md). " +
 		"Where two units are given, the first is that of a joint that turns.\n"
 	page, err := os.ReadFile("../docs/reference/machine.md")
 	if err != nil {

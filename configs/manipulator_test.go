@@ -14,7 +14,7 @@ const manipulatorHead = `# Files of a chain on a beam
 
 ` + "`hil simulate FILE`" + ` takes a file with the key ` + "`manipulator`" + ` and lets the tip of a chain slide on an elastic beam:
 [manipulator.yaml](../../configs/manipulator.yaml). What the numbers mean stands in [beam.md](beam.md). Numbers have units as in [config.md](config.md). This page is
-made from the source: ` + "`go test ./configs -run ManipulatorDocs -update`" + `.
+made from the source: ` + "`make docs`" + `.
 
 `
 

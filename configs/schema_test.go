@@ -57,7 +57,7 @@ func TestEveryKeyHasADoc(t *testing.T) {
 const docHead = `# Configuration
 
 One YAML file describes a rig: ` + "`hil run FILE`, `hil check FILE`, `hil config show FILE`" + `. Start from ` + "`hil config example`" + `;
-` + "`hil config schema`" + ` gives editors completion. This page is made from the source: ` + "`go test ./configs -run Docs -update`" + `.
+` + "`hil config schema`" + ` gives editors completion. This page is made from the source: ` + "`make docs`" + `.
 
 **Numbers** are SI, or carry their unit: ` + "`15 mN·m`, `600 µH`, `1 kHz`, `300 rpm`, `95 %`, `±24 V`" + `. Products are written with ` + "`·`, `*`" + ` or a
 space, powers with ` + "`²`" + ` or ` + "`^2`" + `, roots with ` + "`√`" + `; after a ` + "`/`" + ` a further product needs brackets, ` + "`N·m/(rad·s)`" + `. A unit of another

@@ -32,7 +32,7 @@ func TestTransitionsAreDrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(doc) {
-		t.Errorf("%s is not what the table says; run go test ./hil -run Drawn -update", path)
+		t.Errorf("%s is not what the table says; run make docs", path)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestWholeSuite(t *testing.T) {
 	}
 }
 
-// The whole suite of machines, with the numbers for docs/reference/identify-machine.md.
+// The whole suite of machines, with the numbers for docs/evidence/identify.md.
 func TestWholeSuiteOfMachines(t *testing.T) {
 	for joints := 1; joints <= 4; joints++ {
 		wrong, _, trials, alarms, clean := armSuite(t, joints, 5, nil)

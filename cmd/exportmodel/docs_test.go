@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/export-model.md")
 
-// The table of the page is that of the program: go test ./cmd/exportmodel -run ExportDoc -args -update.
+// The table of the page is that of the program; make docs renews it.
 func TestExportDoc(t *testing.T) {
 	const path, begin, end = "../../docs/reference/export-model.md", "<!-- table -->\n", "<!-- end -->"
 	var b strings.Builder
@@ -61,6 +61,6 @@ func TestExportDoc(t *testing.T) {
 		}
 	}
 	if !*update && !bytes.Equal(page, old) {
-		t.Error("docs/reference/export-model.md is out of date: go test ./cmd/exportmodel -run ExportDoc -args -update")
+		t.Error("docs/reference/export-model.md is out of date: make docs")
 	}
 }

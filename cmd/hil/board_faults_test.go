@@ -150,7 +150,7 @@ func still(r *boardRig) bool    { return r.still }
 func at200Hz(r *boardRig) bool  { return r.rate == 200 }
 func turning(r *boardRig) bool  { return !r.heavy && noModbus(r) }
 
-// boardCases are the faults of the table in docs/reference/safety.md.
+// boardCases are the faults of the table in docs/evidence/safety.md.
 func boardCases() []boardCase {
 	ms := func(n int) boardFault { return boardFault{delay: time.Duration(n) * time.Millisecond} }
 	nan := always(math.NaN())

@@ -362,7 +362,7 @@ func (c *boardColumn) playAll(f boardCase, tell func(fault, rig string, o boardO
 }
 
 // TestDaemonBoardFaults plays faults against the built program, with every kind of drive, and prints what finds them, how long the drive
-// stays energised after the fault, and how far the axis goes meanwhile. The table of docs/reference/safety.md comes from here:
+// stays energised after the fault, and how far the axis goes meanwhile. The table of docs/evidence/safety.md comes from here:
 //
 //	go test -tags soak -timeout 60m -parallel 6 ./cmd/hil -run BoardFaults -v
 func TestDaemonBoardFaults(t *testing.T) {
@@ -416,7 +416,7 @@ func TestDaemonBoardFaults(t *testing.T) {
 	}
 }
 
-// boardTables are the tables of docs/reference/safety.md: in each cell the longer of both directions.
+// boardTables are the tables of docs/evidence/safety.md: in each cell the longer of both directions.
 func boardTables(outcomes map[[2]string][]boardOutcome) string {
 	var text strings.Builder
 	groups := [][]string{}

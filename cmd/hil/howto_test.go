@@ -3,11 +3,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,4 +56,103 @@ func TestReadersOfARun(t *testing.T) {
 	if read != 2 {
 		t.Errorf("%d readers", read)
 	}
+}
+
+// Every command of the tutorials and of README.md, in the order of the page, by a shell in a folder with the program and its configs. Blocks
+// "yaml FILE" are files. A block "text WORDS" shows of the last output the first line that begins with each word, where + is a space, or with
+// * all. Numbers agree to 1 %: processors round differently. -update writes what came out.
+func TestTutorials(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../docs/tutorials/*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatalf("%d tutorials, %v", len(pages), err)
+	}
+	for _, path := range append(pages, "../../README.md") {
+		if filepath.Base(path) == "first-motor.md" {
+			continue // TestDaemonFirstMotor
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			page, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commands := 0
+			shown := runPage(t, string(page), &commands)
+			if commands == 0 {
+				t.Error("no command")
+			}
+			if *update && shown != string(page) {
+				if err := os.WriteFile(path, []byte(shown), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if !sameText(shown, string(page)) {
+				t.Errorf("%s does not show what its commands print: make docs\n%s", path, shown)
+			}
+		})
+	}
+}
+
+// runPage runs the commands of a page, and returns the page with what they printed. It counts the blocks of commands.
+func runPage(t *testing.T, page string, commands *int) string {
+	dir := t.TempDir()
+	exe, err1 := os.Executable()
+	configs, err2 := filepath.Abs("../../configs")
+	err := errors.Join(err1, err2, os.Mkdir(filepath.Join(dir, "bin"), 0o755), os.Symlink(exe, filepath.Join(dir, "bin/hil")),
+		os.Symlink(configs, filepath.Join(dir, "configs")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := ""
+	return fence.ReplaceAllStringFunc(page, func(block string) string {
+		m := fence.FindStringSubmatch(block)
+		switch m[1] {
+		case "yaml":
+			if err := os.WriteFile(filepath.Join(dir, m[2]), []byte(m[3]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		case "sh":
+			*commands++
+			c := exec.Command("bash", "-e", "-o", "pipefail", "-c", m[3])
+			c.Dir = dir
+			c.Env = append(os.Environ(), "HIL_TEST_MAIN=1", "NO_COLOR=1", "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+			out, err := c.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", m[3], err, out)
+			}
+			output = string(out)
+		case "text":
+			var kept strings.Builder
+			lines := strings.SplitAfter(strings.TrimRight(output, "\n")+"\n", "\n")
+			for _, word := range strings.Fields(m[2]) {
+				for _, line := range lines {
+					if strings.HasPrefix(strings.TrimSpace(line)+" ", strings.ReplaceAll(word, "+", " ")+" ") {
+						kept.WriteString(strings.TrimRight(line, " \n") + "\n")
+						break
+					}
+				}
+			}
+			if m[2] == "*" {
+				kept.WriteString(output)
+			}
+			return "```text " + m[2] + "\n" + kept.String() + "```"
+		}
+		return block
+	})
+}
+
+// sameText is whether two texts have the same words, and the same numbers to 1 %.
+func sameText(a, b string) bool {
+	as, bs := strings.Fields(a), strings.Fields(b)
+	if len(as) != len(bs) {
+		return false
+	}
+	for i := range as {
+		x, err1 := strconv.ParseFloat(as[i], 64)
+		y, err2 := strconv.ParseFloat(bs[i], 64)
+		if as[i] != bs[i] && (err1 != nil || err2 != nil || math.Abs(x-y) > 0.01*math.Abs(x)) {
+			return false
+		}
+	}
+	return true
 }

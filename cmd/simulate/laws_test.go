@@ -54,7 +54,7 @@ func TestLawsDoc(t *testing.T) {
 				t.Errorf("line %d is %q, want %q", i+1, b[i], a[i])
 			}
 		}
-		t.Error("docs/reference/laws.md is out of date: go test ./cmd/simulate -run LawsDoc -update")
+		t.Error("docs/reference/laws.md is out of date: make docs")
 	}
 }
 
@@ -154,7 +154,7 @@ func lawsMarkdown(shows [][]experiment.Phenomenon) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Friction laws
 
-Written by the program: go test ./cmd/simulate -run LawsDoc -update. Every law stands in the registry of engine/friction under its
+Written by the program (make docs). Every law stands in the registry of engine/friction under its
 name; [keys](references.md) such as [MOGI] name the sources, numbers in parentheses are those of its equations. Units are those of a linear
 axis; on a rotary axis read N·m for N, rad for m. ` + "`hil laws NAME`" + ` prints the same for one law.
 

@@ -14,7 +14,7 @@ import (
 
 var beamOnce = sync.OnceValues(func() (*beamResult, error) { return beamFamily(context.Background()) })
 
-// The table of docs/reference/beam.md is that of the study. The speeds that were published have their published times.
+// The table of docs/evidence/beam.md is that of the study. The speeds that were published have their published times.
 func TestBeamDoc(t *testing.T) {
 	r, err := beamOnce()
 	if err != nil {
@@ -40,7 +40,7 @@ func TestBeamDoc(t *testing.T) {
 			}
 		}
 	}
-	checkTable(t, "reference/beam.md", b.String())
+	checkTable(t, "evidence/beam.md", b.String())
 }
 
 // The figures of the source are there by number, each can be drawn, and the study refuses flags of other studies.

@@ -54,7 +54,7 @@ func TestRollingDoc(t *testing.T) {
 	for i, k := range r.Ranking {
 		fmt.Fprintf(&b, "| %d | %s | %.2g N·m | %.2g times the noise | %s |\n", i+1, k.Law, k.Moduli, k.Markers, k.Verdict)
 	}
-	checkTable(t, "explanation/rolling-friction.md", b.String())
+	checkTable(t, "evidence/ball.md", b.String())
 }
 
 // Every figure of the source is there by its number, and the window does what the page says.

@@ -17,17 +17,17 @@ func checkTable(t *testing.T, page, table string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(text), "-args -update -->\n")
+	head, rest, ok := strings.Cut(string(text), "<!-- made from the source by make docs -->\n")
 	_, tail, ok2 := strings.Cut(rest, "<!-- end -->")
 	if !ok || !ok2 {
 		t.Fatalf("%s has lost its marks", path)
 	}
-	want := head + "-args -update -->\n" + table + "<!-- end -->" + tail
+	want := head + "<!-- made from the source by make docs -->\n" + table + "<!-- end -->" + tail
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Errorf("%s is not current: go test ./cmd/study -run %s -args -update", path, t.Name())
+		t.Errorf("%s is not current: make docs", path)
 	}
 }
