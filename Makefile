@@ -20,7 +20,7 @@ TEST    := $(GO) test -json -vet=off -ldflags=-w -timeout 12m    # vetted by mak
 # what has the processor only while nobody else wants it
 IDLE    := $(shell command -v chrt >/dev/null 2>&1 && echo chrt --idle 0)
 
-.PHONY: run build install static test race lint vet staticcheck fmt bench fuzz soak docs figures examples clean
+.PHONY: run build install man static test race lint vet staticcheck fmt bench fuzz soak docs figures examples clean
 
 run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
 	./$(BIN) run --with-parent $$PPID $(ARGS) || [ $$? = 130 ]    # whatever ends make ends it; 130: stopped with Ctrl-C, in the safe state
@@ -31,6 +31,9 @@ build:                    ## compile the program into bin/
 install: build            ## copy the program to PREFIX/bin, default ~/.local/bin
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/hil
 	@command -v hil >/dev/null || echo "$(PREFIX)/bin is not on your PATH: add  export PATH=$(PREFIX)/bin:\$$PATH  to ~/.profile"
+
+man:                      ## manual pages of all verbs into bin/man; read one with  man bin/man/hil-runs.1
+	$(GO) test $(LDFLAGS) ./cmd/hil -run TestManualPages -count=1 -args -man $(CURDIR)/bin/man
 
 static:                   ## programs without C libraries for clusters: docs/reference/study.md
 	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build $(LDFLAGS) -o bin/hil-linux-amd64 ./cmd/hil

@@ -29,7 +29,7 @@ import (
 // Options are what the user chose.
 type Options struct {
 	rig, axis, outputPath string
-	force                 bool
+	force, json           bool
 }
 
 // Flags are those of hil config apply.
@@ -37,6 +37,7 @@ func (f *Options) Flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.rig, "rig", "", "rig file to change; default: the configuration in the recording that the result was made of")
 	fl.StringVar(&f.axis, "axis", "", "axis of the rig; default: that of the result, or the only one")
 	fl.StringVarP(&f.outputPath, "output", "o", "", "rig file to write; default: standard output")
+	fl.BoolVar(&f.json, "json", false, "print what was changed as JSON, without -o with the file")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
 }
 
@@ -132,18 +133,38 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	for _, s := range c.warnings {
 		fmt.Fprintf(stderr, "warning: %s\n", s)
 	}
-	if f.outputPath == "" {
+	answer := applyAnswer{Rig: name, Axis: axis.Name, File: f.outputPath, Changes: c.changes, Warnings: append([]string{}, c.warnings...)}
+	switch {
+	case f.outputPath != "":
+		write := func(w io.Writer) error { _, err := w.Write(text); return err }
+		if err := report.WriteWhole(f.outputPath, f.force, write); err != nil {
+			return fail(report.Unavailable, "%w", err)
+		}
+		answer.Next = report.AsStarted("hil check " + f.outputPath)
+	case f.json:
+		answer.Text = string(text)
+	default:
 		_, err = stdout.Write(text)
 		return err
 	}
-	if err := report.WriteWhole(f.outputPath, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
-		return fail(report.Unavailable, "%w", err)
-	}
-	for _, d := range c.changes {
-		fmt.Fprintln(stdout, d)
-	}
-	fmt.Fprintf(stdout, "next: %s\n", report.AsStarted("hil check "+f.outputPath))
-	return nil
+	out := report.Output{Stdout: stdout, JSON: f.json}
+	return out.Give(answer, func(w io.Writer) {
+		for _, d := range c.changes {
+			fmt.Fprintln(w, d)
+		}
+		fmt.Fprintf(w, "next: %s\n", answer.Next)
+	})
+}
+
+// applyAnswer is the answer of hil config apply.
+type applyAnswer struct {
+	Rig      string   `json:"rig"` // file that was changed
+	Axis     string   `json:"axis"`
+	File     string   `json:"file,omitempty"` // that was written
+	Changes  []string `json:"changes"`
+	Warnings []string `json:"warnings"`
+	Text     string   `json:"yaml,omitempty"` // the changed file, where none was written
+	Next     string   `json:"next,omitempty"`
 }
 
 // base is the rig file that is changed, and its name.

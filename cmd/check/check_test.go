@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,11 +47,11 @@ func TestKindsNameTheVerb(t *testing.T) {
 		{"study", "identify/lugre-kalman.yaml", "hil identify"},
 	} {
 		name := filepath.Join("../../configs", c.file)
-		if err := Kinds(c.verb, c.verb, []string{name}); report.ExitCode(err) != report.Invalid || !strings.Contains(err.Error(), c.next) {
+		if err := Kinds(io.Discard, c.verb, c.verb, []string{name}); report.ExitCode(err) != report.Invalid || !strings.Contains(err.Error(), c.next) {
 			t.Errorf("%s %s: %v", c.verb, c.file, err)
 		}
 	}
-	if err := Kinds("run", "run", []string{"../../configs/motor.yaml"}); err != nil {
+	if err := Kinds(io.Discard, "run", "run", []string{"../../configs/motor.yaml"}); err != nil {
 		t.Error(err)
 	}
 }

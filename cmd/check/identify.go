@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -12,13 +11,11 @@ import (
 	"hilrig/identify/axis"
 )
 
-// describeIdentify says what an identification file asks for, as far as it can be known without reading a whole record: methods,
+// identify says what an identification file asks for, as far as it can be known without reading a whole record: methods,
 // model, what each column becomes, what is known and what is searched, and what was said of the
 // records that are there.
-func describeIdentify(w io.Writer, name string, c *configs.Identify, said map[string]string) {
-	line := func(lead, format string, args ...any) {
-		fmt.Fprintf(w, "%-14s %s\n", lead, fmt.Sprintf(format, args...))
-	}
+func (a *Answer) identify(name string, c *configs.Identify, said map[string]string) {
+	line := a.fact
 	line("method", "%s", c.Method.Join(", then "))
 	if c.Model.Law != "" || len(c.Model.Terms) > 0 {
 		line("model", "%s", modelText(&c.Model))
@@ -70,11 +67,9 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify, said map[st
 	if len(c.Compare) > 0 {
 		verb = "compare"
 	}
-	next := "hil " + verb + " " + name
-	if missing > 0 {
-		next += "      once the records are there"
+	if a.then(verb, name); missing > 0 {
+		a.Next += "      once the records are there"
 	}
-	fmt.Fprintf(w, "next: %s\n", report.AsStarted(next))
 }
 
 // modelText is a model in a line.
@@ -95,60 +90,54 @@ func modelText(m *configs.IdentifyModel) string {
 	return fmt.Sprintf("%s, %s, %s compared", strings.Join(parts, " and "), drive, m.Output)
 }
 
-// describeBall says what the identification of a ball asks for.
-func describeBall(w io.Writer, name string, c *configs.BallFit) {
-	fmt.Fprintf(w, "%-14s %s\n%-14s %d\n", "searched", strings.Join(c.FreeParameters, ", "), "markers", len(c.Markers))
-	there := ""
-	if _, err := os.Stat(c.Data.File); err != nil {
-		there = " is not there"
-	}
-	fmt.Fprintf(w, "%-14s %s%s\nnext: %s\n", "recording", c.Data.File, there, report.AsStarted("hil identify "+name))
+// ballFit says what the identification of a ball asks for.
+func (a *Answer) ballFit(name string, c *configs.BallFit) error {
+	a.fact("searched", "%s", strings.Join(c.FreeParameters, ", "))
+	a.fact("markers", "%d", len(c.Markers))
+	a.files("recording", c.Data.File)
+	a.then("identify", name)
+	return nil
 }
 
-// describeMachineFit says what the identification of a machine asks for.
-func describeMachineFit(w io.Writer, name string, c *configs.MachineFit) {
-	var joints []string
-	for _, j := range c.Data.Joints {
-		joints = append(joints, j.Name)
-	}
-	fmt.Fprintf(w, "%-14s %s\n%-14s %s\n", "machine", c.Machine, "joints", strings.Join(joints, ", "))
-	describeFiles(w, append(c.Data.Files(), c.Validate...))
-	fmt.Fprintf(w, "next: %s\n", report.AsStarted("hil identify "+name))
+// machineFit says what the identification of a machine asks for.
+func (a *Answer) machineFit(name string, c *configs.MachineFit) error {
+	a.fact("machine", "%s", c.Machine)
+	a.names("joints", len(c.Data.Joints), func(i int) string { return c.Data.Joints[i].Name })
+	a.files("record", append(c.Data.Files(), c.Validate...)...)
+	a.then("identify", name)
+	return nil
 }
 
-// describeResponse says what the identification of a machine by its response asks for.
-func describeResponse(w io.Writer, name string, c *configs.ResponseFit) {
-	row := func(what string, names []string) {
-		if len(names) > 0 {
-			fmt.Fprintf(w, "%-14s %s\n", what, strings.Join(names, ", "))
-		}
-	}
-	var in, out, searched []string
-	for _, i := range c.Inputs {
-		in = append(in, i.Path)
-	}
-	for _, o := range c.Outputs {
-		out = append(out, o.Name)
-	}
-	for _, p := range c.Parameters {
-		searched = append(searched, p.Name)
-	}
-	row("machine", []string{c.Machine})
-	row("inputs", in)
-	row("outputs", out)
-	row("searched", searched)
-	row("beginnings", c.InitialJoints)
-	describeFiles(w, append(c.Data.Files(), c.Validate...))
-	fmt.Fprintf(w, "next: %s\n", report.AsStarted("hil identify "+name))
+// responseFit says what the identification of a machine by its response asks for.
+func (a *Answer) responseFit(name string, c *configs.ResponseFit) error {
+	a.fact("machine", "%s", c.Machine)
+	a.names("inputs", len(c.Inputs), func(i int) string { return c.Inputs[i].Path })
+	a.names("outputs", len(c.Outputs), func(i int) string { return c.Outputs[i].Name })
+	a.names("searched", len(c.Parameters), func(i int) string { return c.Parameters[i].Name })
+	a.names("beginnings", len(c.InitialJoints), func(i int) string { return c.InitialJoints[i] })
+	a.files("record", append(c.Data.Files(), c.Validate...)...)
+	a.then("identify", name)
+	return nil
 }
 
-// describeFiles says which records are there.
-func describeFiles(w io.Writer, files []string) {
+// names lists n things, if there are any.
+func (a *Answer) names(label string, n int, name func(i int) string) {
+	var list []string
+	for i := range n {
+		list = append(list, name(i))
+	}
+	if n > 0 {
+		a.fact(label, "%s", strings.Join(list, ", "))
+	}
+}
+
+// files says which records are there.
+func (a *Answer) files(label string, files ...string) {
 	for _, file := range files {
 		there := ""
 		if _, err := os.Stat(file); err != nil {
 			there = " is not there"
 		}
-		fmt.Fprintf(w, "%-14s %s%s\n", "record", file, there)
+		a.fact(label, "%s%s", file, there)
 	}
 }

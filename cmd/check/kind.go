@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,13 +45,17 @@ var kinds = map[configs.Kind]struct{ is, next string }{
 	configs.RunFile:         {"is a recording", "hil identify %[1]s, hil replay %[1]s, or hil export %[1]s -o out.csv"},
 }
 
-// Kinds refuses a file that belongs to another verb than this one, whose words are path, and names that verb.
-func Kinds(verb, path string, files []string) error {
+// Kinds refuses a file that belongs to another verb than this one, whose words are path, and names that verb. Of a folder of runs it says
+// on w which newer ones are passed over.
+func Kinds(w io.Writer, verb, path string, files []string) error {
 	want, known := takes[verb]
 	for _, file := range files {
 		kind := configs.KindOf(file)
 		if _, ok := sink.FindRun(file); ok {
 			kind = configs.RunFile
+			if slices.Contains(want, kind) {
+				sayPassedOver(w, file)
+			}
 		}
 		st, missing := os.Stat(file)
 		switch {
@@ -69,6 +74,21 @@ func Kinds(verb, path string, files []string) error {
 		}
 	}
 	return nil
+}
+
+// sayPassedOver says which run of a folder is taken, where it is not the newest.
+func sayPassedOver(w io.Writer, dir string) {
+	if file, _ := sink.FindRun(dir); filepath.Dir(file) == filepath.Clean(dir) || file == dir {
+		return
+	}
+	p, _ := sink.PickRun(dir)
+	if n := len(p.Skipped); n > 0 {
+		shown := strings.Join(p.Skipped[:min(n, 3)], ", ")
+		if n > 3 {
+			shown += fmt.Sprintf(" and %d more", n-3)
+		}
+		fmt.Fprintf(w, "taking %s; newer, but passed over: %s\n", p.Dir, shown)
+	}
 }
 
 // numbersNeed says what is missing beside columns of numbers, with an example to start from.

@@ -2,18 +2,17 @@ package check
 
 import (
 	"fmt"
-	"io"
 
 	"hilrig/cmd/report"
 	"hilrig/cmd/study"
 	"hilrig/configs"
 )
 
-// describeStudy says what a study would do.
-func describeStudy(w io.Writer, name string, c *configs.Study) {
-	fmt.Fprintf(w, "base           %s\n", c.BaseName())
+// study says what a study would do.
+func (a *Answer) study(name string, c *configs.Study) error {
+	a.fact("base", "%s", c.BaseName())
 	if list := c.Recordings(); len(list) > 0 {
-		fmt.Fprintf(w, "records        %d, from %s to %s\n", len(list), list[0], list[len(list)-1])
+		a.fact("records", "%d, from %s to %s", len(list), list[0], list[len(list)-1])
 	}
 	for i := range c.Vary {
 		v := &c.Vary[i]
@@ -34,12 +33,13 @@ func describeStudy(w io.Writer, name string, c *configs.Study) {
 		if v.Name != v.Path {
 			text += "   " + v.Path
 		}
-		fmt.Fprintf(w, "%-14s %s\n", lead, text)
+		a.fact(lead, "%s", text)
 	}
 	if p, err := study.PlanOf(c); err != nil {
-		fmt.Fprintf(w, "plan           %v\n", err)
+		a.fact("plan", "%v", err)
 	} else {
-		fmt.Fprintf(w, "plan           %s, %d runs, seed %d\n", c.Design.Kind, p.Runs(), c.Design.Seed)
+		a.fact("plan", "%s, %d runs, seed %d", c.Design.Kind, p.Runs(), c.Design.Seed)
 	}
-	fmt.Fprintf(w, "next: %s study %s\n", report.StartName, name)
+	a.then("study", name)
+	return nil
 }

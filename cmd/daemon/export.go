@@ -12,36 +12,77 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/pflag"
+
 	"hilrig/cmd/report"
+	"hilrig/cmd/table"
+	"hilrig/hil"
 	"hilrig/hil/sink"
 )
 
+// ExportHelp is the help of hil export.
+var ExportHelp = `Writes the rows of a recording (its folder or its .mcap file) as a table, everything in SI. The ending of FILE says how:
+
+  .csv       a line of names, a line of units behind "# ", then a line per tick; timestamp (s since 1970) first
+  .mat       for MATLAB and Octave: a variable for each signal, motor_angle for motor.angle; time in s after the first row
+  .parquet   for pandas, Polars, DuckDB: timestamp as UTC to the ns; units in the metadata
+
+-o - writes CSV to standard output. An existing file is written over with --force only.`
+
 // ExportOptions are what the user chose.
 type ExportOptions struct {
-	Output             string
+	report.Output
+	Path               string // "-": CSV on standard output
 	Channels           []string
 	StartTime, EndTime float64 // s after the first row
 	Decimate           int
 	Force              bool
 }
 
+// Flags are those of hil export.
+func (f *ExportOptions) Flags(fl *pflag.FlagSet) {
+	f.Output.Flags(fl)
+	fl.StringVarP(&f.Path, "output", "o", "", "file to write, ending in "+table.Endings()+"; - for CSV on standard output")
+	fl.StringSliceVar(&f.Channels, "channels", nil, "columns, separated by commas: signals, or seq, t, mode, cause, flags, late_us …; "+
+		"default: all signals")
+	fl.Var(report.Seconds(&f.StartTime), "from", "begin this long after the first row, such as 2s or 1m30s")
+	fl.Var(report.Seconds(&f.EndTime), "to", "end this long after the first row; 0: to the end")
+	fl.IntVar(&f.Decimate, "decimate", 1, "keep every n-th row (no filter against aliasing)")
+	fl.BoolVar(&f.Force, "force", false, "write over an existing file")
+}
+
+// exported is the answer of hil export.
+type exported struct {
+	Run      string   `json:"run"`
+	File     string   `json:"file"`
+	Rows     uint64   `json:"rows"`
+	Columns  []string `json:"columns"`
+	Warnings []string `json:"warnings"`
+}
+
+var errNoRows = errors.New("no rows between --from and --to")
+
 // Export checks what was asked before it touches anything, then writes a temporary file and renames it.
-func Export(ctx context.Context, path string, f ExportOptions, stdout, stderr io.Writer) error {
-	switch {
-	case f.Output == "":
-		return report.ExitWith(report.Usage, errors.New("export: say where to: -o FILE.csv, or -o - for standard output"))
-	case f.Output != "-" && strings.ToLower(filepath.Ext(f.Output)) != ".csv":
-		return report.ExitWith(report.Usage, fmt.Errorf("export: %s: only .csv can be written so far (the recording itself, run.mcap, opens in "+
-			"Foxglove, Lichtblick and PlotJuggler)", f.Output))
+func Export(ctx context.Context, path string, f ExportOptions) error {
+	format, known := table.FormatOf(f.Path)
+	switch csv := f.Path == "-" || strings.ToLower(filepath.Ext(f.Path)) == ".csv"; {
+	case f.Path == "":
+		return report.ExitWith(report.Usage, fmt.Errorf("export: say where to: -o FILE that ends in %s, or -o - for standard output",
+			table.Endings()))
+	case !csv && !known:
+		return report.ExitWith(report.Usage, fmt.Errorf("export: %s: want a file that ends in %s (the recording itself, run.mcap, opens in "+
+			"Foxglove, Lichtblick and PlotJuggler)", f.Path, table.Endings()))
+	case f.Path == "-" && f.JSON:
+		return report.ExitWith(report.Usage, errors.New("export: -o - and --json exclude each other: both write to standard output"))
 	case f.Decimate < 1:
 		return report.ExitWith(report.Usage, fmt.Errorf("export: --decimate %d, want 1 or more", f.Decimate))
 	case !(f.StartTime >= 0) || f.EndTime != 0 && !(f.EndTime > f.StartTime):
 		return report.ExitWith(report.Usage, fmt.Errorf("export: --from %g --to %g, want 0 ≤ from < to, in seconds after the first row",
 			f.StartTime, f.EndTime))
 	}
-	if f.Output != "-" && !f.Force {
-		if _, err := os.Lstat(f.Output); err == nil {
-			return report.ExitWith(report.Usage, fmt.Errorf("export: %s exists; --force writes over it", f.Output))
+	if f.Path != "-" && !f.Force {
+		if _, err := os.Lstat(f.Path); err == nil {
+			return report.ExitWith(report.Usage, fmt.Errorf("export: %s exists; --force writes over it", f.Path))
 		}
 	}
 	run, err := sink.OpenRun(path)
@@ -54,74 +95,101 @@ func Export(ctx context.Context, path string, f ExportOptions, stdout, stderr io
 	defer run.Close()
 
 	opt := sink.ExportOptions{Channels: f.Channels, StartTime: f.StartTime, EndTime: f.EndTime, Decimate: f.Decimate}
-	var res sink.Exported
-	if f.Output == "-" {
-		out := bufio.NewWriter(stdout)
-		if res, err = sink.ExportCSV(ctx, run, out, opt); err == nil {
+	answer := exported{Run: run.Path, File: f.Path, Warnings: []string{}}
+	write := func(w io.Writer) error {
+		var res sink.Exported
+		var err error
+		if known {
+			res, err = exportTable(ctx, run, w, opt, format)
+		} else {
+			res, err = sink.ExportCSV(ctx, run, w, opt)
+		}
+		answer.Rows, answer.Columns = res.Rows, res.Columns
+		if err == nil && res.Rows == 0 {
+			err = errNoRows
+		}
+		return err
+	}
+	if f.Path == "-" {
+		out := bufio.NewWriter(f.Stdout)
+		if err = write(out); err == nil {
 			err = out.Flush()
 		}
-		if err == nil && res.Rows == 0 {
-			err = report.ExitWith(report.Invalid, fmt.Errorf("export: %s has no rows between --from and --to", run.Path))
-		}
 	} else {
-		res, err = exportFile(ctx, run, f, opt)
+		err = report.WriteWhole(f.Path, f.Force, write)
 	}
 
 	// what could not be read is said even when the rest was written
 	if cut, lost := run.Truncated(); cut {
-		fmt.Fprintf(stderr, "warning: %s: %s\n", run.Path, lost)
+		answer.Warnings = append(answer.Warnings, lost)
 	}
 	for _, p := range run.Problems() {
-		fmt.Fprintf(stderr, "warning: %s: %s\n", run.Path, p)
+		answer.Warnings = append(answer.Warnings, p.String())
 	}
+	for _, text := range answer.Warnings {
+		fmt.Fprintf(f.Stderr, "warning: %s: %s\n", run.Path, text)
+	}
+	var own *fs.PathError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return report.ExitWith(report.Interrupted, fmt.Errorf("export: interrupted; %s is not complete", f.Output))
+		return report.ExitWith(report.Interrupted, fmt.Errorf("export: interrupted; %s is not complete", f.Path))
 	case errors.Is(err, syscall.EPIPE):
 		return nil // head has seen enough
 	case errors.Is(err, sink.ErrChannel):
 		return report.ExitWith(report.Usage, fmt.Errorf("export: %s: %w", run.Path, err))
-	case err != nil:
+	case errors.Is(err, errNoRows):
+		return report.ExitWith(report.Invalid, fmt.Errorf("export: %s has %w; nothing was written", run.Path, errNoRows))
+	case report.ExitCode(err) == report.Internal && (errors.As(err, &own) && own.Path != run.Path || errors.Is(err, fs.ErrExist)):
+		return report.ExitWith(report.Unavailable, fmt.Errorf("export: %w", err))
+	case report.ExitCode(err) == report.Internal:
+		return report.ExitWith(report.Invalid, fmt.Errorf("export: %w", err))
+	case err != nil || f.Path == "-":
 		return err
-	case f.Output != "-":
-		fmt.Fprintf(stderr, "%s: %d rows, %d columns\n", f.Output, res.Rows, len(res.Columns))
 	}
-	return nil
+	return f.Give(answer, func(io.Writer) {
+		fmt.Fprintf(f.Stderr, "%s: %d rows, %d columns\n", f.Path, answer.Rows, len(answer.Columns))
+	})
 }
 
-// exportFile writes to a temporary file beside the wanted one, which appears whole or not at all.
-func exportFile(ctx context.Context, run *sink.Run, f ExportOptions, opt sink.ExportOptions) (res sink.Exported, err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(f.Output), ".hil-export-*")
+// exportTable writes what was chosen of a run in a format of tables.
+func exportTable(ctx context.Context, run *sink.Run, w io.Writer, opt sink.ExportOptions, format table.Format) (res sink.Exported, err error) {
+	e, err := run.Export(opt)
 	if err != nil {
-		return res, report.ExitWith(report.Unavailable, fmt.Errorf("export: cannot write beside %s: %w", f.Output, err))
+		return res, err
 	}
-	defer os.Remove(tmp.Name()) // gone already when all went well
-	defer tmp.Close()
-	if res, err = sink.ExportCSV(ctx, run, tmp, opt); err != nil {
-		var pe *fs.PathError
-		switch {
-		case errors.Is(err, context.Canceled), errors.Is(err, sink.ErrChannel):
-			return res, err
-		case errors.As(err, &pe) && pe.Path == tmp.Name():
-			return res, report.ExitWith(report.Unavailable, fmt.Errorf("export: write %s: %w", f.Output, pe.Err))
+	kinds := map[string]table.Kind{"integer": table.Integer, "string": table.Text, "time": table.Time}
+	t := table.Table{Title: run.Info.Schema.Rig}
+	for _, c := range e.Columns {
+		t.Columns = append(t.Columns, table.Column{Name: c.Name, Unit: c.Unit, Kind: kinds[c.Kind]})
+		res.Columns = append(res.Columns, c.Name)
+	}
+	cells := make([]table.Cell, len(t.Columns))
+	t.Rows = func(yield func([]table.Cell, error) bool) {
+		for row, err := range e.Rows(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i, c := range t.Columns {
+				fillCell(&cells[i], c.Kind, e, i, row)
+			}
+			if res.Rows++; !yield(cells, nil) {
+				return
+			}
 		}
-		return res, report.ExitWith(report.Invalid, fmt.Errorf("export: %w", err))
 	}
-	if res.Rows == 0 {
-		return res, report.ExitWith(report.Invalid, fmt.Errorf("export: %s has no rows between --from and --to; %s was not written", run.Path,
-			f.Output))
+	return res, format.Write(w, &t)
+}
+
+func fillCell(c *table.Cell, kind table.Kind, e *sink.Export, column int, row *hil.Row) {
+	switch kind {
+	case table.Number:
+		c.X = e.Number(column, row)
+	case table.Integer:
+		c.N = int64(e.Number(column, row))
+	case table.Text:
+		c.S = e.Text(column, row)
+	case table.Time:
+		c.N = e.Nanoseconds(row)
 	}
-	if err = tmp.Chmod(0o644); err == nil {
-		err = tmp.Sync()
-	}
-	if err == nil {
-		err = tmp.Close()
-	}
-	if err == nil {
-		err = report.Place(tmp.Name(), f.Output, f.Force)
-	}
-	if err != nil {
-		return res, report.ExitWith(report.Unavailable, fmt.Errorf("export: write %s: %w", f.Output, err))
-	}
-	return res, nil
 }

@@ -26,6 +26,23 @@ type LatencyOptions struct {
 	Load          string
 	Json          bool
 	Cpu           int // processor under test
+	Pair          bool
+}
+
+// Latency measures how late the loop wakes up, alone or beside cyclictest.
+func Latency(o LatencyOptions, stdout, stderr io.Writer) error {
+	switch o.Load {
+	case "idle", "full", "garbage", "heap":
+	default:
+		return report.ExitWith(report.Usage, fmt.Errorf("--load %q: want idle, full, garbage or heap", o.Load))
+	}
+	if o.Rate < 10 || o.Rate > 20000 || o.BlockDuration < time.Second || o.BlockDuration%time.Second != 0 {
+		return report.ExitWith(report.Usage, errors.New("--rate takes 10 to 20000 Hz, --each whole seconds"))
+	}
+	if o.Pair {
+		return LatencyPairs(stdout, stderr, o)
+	}
+	return LatencyAlone(stdout, o)
 }
 
 // block is one measurement on the processor under test: of the loop, or of the reference in its place.

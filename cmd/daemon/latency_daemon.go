@@ -37,6 +37,7 @@ type summaryFile struct {
 	FIFO     bool   `json:"fifo"`
 	RowsLost uint64 `json:"rows_lost"`
 	Mode     string `json:"mode"`
+	Run      string `json:"run,omitempty"` // folder of the recording
 }
 
 // running is a daemon started by hil latency.

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -11,20 +10,19 @@ import (
 )
 
 // PrintPorts lists the serial ports of this machine.
-func PrintPorts(out io.Writer, asJSON bool) error {
+func PrintPorts(o *report.Output) error {
 	ports, err := device.ListPorts()
 	if err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("list serial ports: %w", err))
 	}
-	if asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(ports)
-	}
+	return o.Give(ports, func(out io.Writer) { printPorts(out, ports) })
+}
+
+func printPorts(out io.Writer, ports []device.PortInfo) {
 	if len(ports) == 0 {
 		fmt.Fprintln(out, "No serial port found. A USB adapter appears as /dev/ttyUSB0 or /dev/ttyACM0 once its driver is loaded (see dmesg).")
 		fmt.Fprintf(out, "Without hardware: %s run starts a virtual rig.\n", report.StartName)
-		return nil
+		return
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "port\tusb\tproduct\tstable name\taccess")
@@ -39,5 +37,5 @@ func PrintPorts(out io.Writer, asJSON bool) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, usb, p.Product, p.ByID, access)
 	}
-	return w.Flush()
+	w.Flush()
 }

@@ -27,6 +27,18 @@ type ReplayResult struct {
 	Signals         []string `json:"signals,omitempty"` // that differ in the first row
 }
 
+// PrintReplay repeats a run and says whether its rows are the same.
+func PrintReplay(path string, o *report.Output) error {
+	res, err := Replay(path)
+	if err == nil {
+		err = o.Give(res, res.Print)
+	}
+	if err == nil && res.Differ > 0 {
+		return report.ExitWith(report.Quality, fmt.Errorf("%d of %d rows differ", res.Differ, res.Rows))
+	}
+	return err
+}
+
 // Replay repeats one run, epoch by epoch: each incarnation of the core began with a fresh controller.
 func Replay(path string) (ReplayResult, error) {
 	res := ReplayResult{Run: path}

@@ -57,7 +57,7 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 		}
 		realTime = refused == ""
 	}
-	log, err := report.NewLogger(screen, o.LogFormat, o.Verbose, o.Quiet)
+	log, err := report.NewLogger(screen, o.logFormat(), o.Verbose, o.Quiet)
 	if err != nil {
 		return err
 	}

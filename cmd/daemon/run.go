@@ -42,7 +42,7 @@ func RunCore() int {
 // RunOptions are the flags of hil run.
 type RunOptions struct {
 	DryRun, Arm, Single, NoRT, UntilTrip, Quiet, Verbose, ReadyLine bool
-	NoMQTT, NoWeb, NoRecord, Reset                                  bool
+	NoMQTT, NoWeb, NoRecord, Reset, Json                            bool
 	Duration                                                        time.Duration
 	Rate, Record, Web, Mqtt, Summary, LogFormat                     string
 	Cpu, KeepOff, Parent                                            int
@@ -50,11 +50,19 @@ type RunOptions struct {
 	Flood, Ballast                                                  float64
 }
 
+// logFormat is json where all output is.
+func (o *RunOptions) logFormat() string {
+	if o.Json {
+		return "json"
+	}
+	return o.LogFormat
+}
+
 // Run is the verb: configuration, rig, sinks, supervisor, and what to say at the end.
 func Run(parent context.Context, out io.Writer, file string, o RunOptions) error {
 	screen, outlets := openScreen(&out)
 	defer outlets.Close(logWait)
-	log, err := report.NewLogger(screen, o.LogFormat, o.Verbose, o.Quiet)
+	log, err := report.NewLogger(screen, o.logFormat(), o.Verbose, o.Quiet)
 	if err != nil {
 		return err
 	}
@@ -211,7 +219,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	if o.DryRun {
 		screen.Show(d.channels.table())
 	}
-	d.finish(o.Summary)
+	d.finish(o, out)
 	var slip *failure.Panic
 	if errors.As(context.Cause(ctx), &slip) {
 		err = slip

@@ -486,18 +486,24 @@ func (d *services) afterTrip(cause hil.Cause, ended bool) string {
 }
 
 // finish writes what is said at the end of a run.
-func (d *services) finish(summary string) {
+func (d *services) finish(o RunOptions, out io.Writer) {
 	if d.ledger != nil {
 		if err := d.ledger.Close(d.sup.Load().Mode().String(), d.sup.Load().Rows()); err != nil {
 			d.log.Warn("ledger: " + err.Error())
 		}
 	}
 	s := d.metrics.Summary()
-	if summary != "" {
-		data, err := json.Marshal(summaryFile{Summary: s, FIFO: d.fifo.Load(), RowsLost: d.sup.Load().LostRows(),
-			Mode: d.sup.Load().Mode().String()})
+	answer := summaryFile{Summary: s, FIFO: d.fifo.Load(), RowsLost: d.sup.Load().LostRows(), Mode: d.sup.Load().Mode().String()}
+	if d.recorder != nil {
+		answer.Run = d.recorder.Dir()
+	}
+	if o.Json && !d.plant {
+		_ = report.EncodeJSON(out, answer) // whoever does not read it does not want it
+	}
+	if o.Summary != "" {
+		data, err := json.Marshal(answer)
 		if err == nil {
-			err = os.WriteFile(summary, data, 0o644)
+			err = os.WriteFile(o.Summary, data, 0o644)
 		}
 		if err != nil {
 			d.log.Error(fmt.Sprintf("summary: %v", err))

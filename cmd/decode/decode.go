@@ -37,6 +37,7 @@ func (o *Options) Flags(fl *pflag.FlagSet) {
 	fl.StringVar(&o.device, "device", "", "which device of it; default: its only one")
 	fl.StringVar(&o.items, "items", "", "polhemus, fastrak: the items of the command O, such as 9,8,2,4,1; default: guessed from each record")
 	fl.StringVar(&o.length, "length", "inch", "polhemus, fastrak: unit of positions, inch or cm")
+	report.AlwaysJSON(fl)
 	fl.IntVar(&o.pieces, "pieces", 20, "how many pieces that are no frame are shown")
 }
 

@@ -22,13 +22,14 @@ import (
 // Options are what the user chose.
 type Options struct {
 	to, outputPath string
-	force          bool
+	force, json    bool
 }
 
 // Flags are those of hil export-model.
 func (f *Options) Flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.to, "to", "", "what to write: "+strings.Join(Targets(), ", "))
 	fl.StringVarP(&f.outputPath, "output", "o", "", "file to write; default: standard output")
+	fl.BoolVar(&f.json, "json", false, "print what was written as JSON, without -o with the file")
 	fl.BoolVar(&f.force, "force", false, "export a result that may not be used, too, and write over an existing file")
 }
 
@@ -81,16 +82,27 @@ func (f *Options) give(b *bytes.Buffer, name string, lost []string, stdout, stde
 	for _, l := range lost {
 		fmt.Fprintf(stderr, "warning: not in the %s file: %s\n", f.to, l)
 	}
-	if f.outputPath == "" {
+	answer := struct {
+		Name    string   `json:"name"`
+		Target  string   `json:"target"`
+		File    string   `json:"file,omitempty"`
+		Omitted []string `json:"omitted"`
+		Text    string   `json:"text,omitempty"` // the file, where none was written
+	}{Name: name, Target: f.to, File: f.outputPath, Omitted: append([]string{}, lost...)}
+	switch {
+	case f.outputPath != "":
+		write := func(w io.Writer) error { _, err := b.WriteTo(w); return err }
+		if err := report.WriteWhole(f.outputPath, f.force, write); err != nil {
+			return report.ExitWith(report.Unavailable, fmt.Errorf("export-model: %w", err))
+		}
+	case f.json:
+		answer.Text = b.String()
+	default:
 		_, err := b.WriteTo(stdout)
 		return err
 	}
-	write := func(w io.Writer) error { _, err := b.WriteTo(w); return err }
-	if err := report.WriteWhole(f.outputPath, f.force, write); err != nil {
-		return report.ExitWith(report.Unavailable, fmt.Errorf("export-model: %w", err))
-	}
-	fmt.Fprintf(stdout, "%s: %s\n", f.outputPath, name)
-	return nil
+	out := report.Output{Stdout: stdout, JSON: f.json}
+	return out.Give(answer, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", f.outputPath, name) })
 }
 
 // load reads the result of a file.

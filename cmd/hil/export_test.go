@@ -62,7 +62,12 @@ func TestExportVerb(t *testing.T) {
 		{"file", []string{run, "-o", filepath.Join(dir, "a.csv")}, report.OK, "", "10 rows, 8 columns"},
 		{"recording cut short", []string{cut, "-o", "-", "--channels", "drive.motor.angle"}, report.OK, angle, "was not closed"},
 		{"no -o", []string{run}, report.Usage, "", "say where to"},
-		{"other ending", []string{run, "-o", filepath.Join(dir, "a.mat")}, report.Usage, "", "only .csv"},
+		{"other ending", []string{run, "-o", filepath.Join(dir, "a.h5")}, report.Usage, "", ".csv, .mat or .parquet"},
+		{"Parquet", []string{run, "-o", filepath.Join(dir, "a.parquet")}, report.OK, "", "10 rows, 8 columns"},
+		{"MAT, as JSON", []string{run, "-o", filepath.Join(dir, "a.mat"), "--json"}, report.OK, "{\n", ""},
+		{"standard output and JSON", []string{run, "-o", "-", "--json"}, report.Usage, "", "exclude each other"},
+		{"times with units", []string{run, "-o", filepath.Join(dir, "t.csv"), "--from", "2ms", "--to", "0.5 s"}, report.OK, "", "8 rows"},
+		{"no time", []string{run, "-o", filepath.Join(dir, "u.csv"), "--from", "2 m"}, report.Usage, "", "is no time"},
 		{"file exists", []string{run, "-o", taken}, report.Usage, "", "--force"},
 		{"unknown channel", []string{run, "-o", filepath.Join(dir, "b.csv"), "--channels", "drive.motor.angel"}, report.Usage, "",
 			"drive.motor.angle"},
@@ -96,7 +101,7 @@ func TestExportVerb(t *testing.T) {
 			}
 		})
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, ".hil-export-*"))
+	left, _ := filepath.Glob(filepath.Join(dir, ".hil-*"))
 	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

@@ -8,13 +8,13 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hilrig/cmd/check"
+	"hilrig/cmd/complete"
 	"hilrig/cmd/daemon"
 	"hilrig/cmd/report"
 	"hilrig/engine/failure"
@@ -46,26 +46,18 @@ Identify what it recorded: hil identify runs
 Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE --arm`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       report.VersionLine(),
 		PersistentPreRunE: func(c *cobra.Command, files []string) error {
-			return check.Kinds(c.Name(), strings.TrimPrefix(c.CommandPath(), c.Root().DisplayName()+" "), files)
+			path := strings.TrimPrefix(c.CommandPath(), c.Root().DisplayName()+" ")
+			return check.Kinds(c.ErrOrStderr(), c.Name(), path, files)
 		},
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: report.StartName},
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return report.ExitWith(report.Usage, fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
-	})
-	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newExportCmd(), newExportModelCmd(), newImportCmd(), newDecodeCmd(),
-		newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(), newCheckCmd(),
-		newConfigCmd(),
-		newPortsCmd(), newLatencyCmd(), newVersionCmd())
-	helpAsStarted(root)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newRunsCmd(), newExportCmd(), newExportModelCmd(), newImportCmd(),
+		newDecodeCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(),
+		newCheckCmd(), newConfigCmd(), newPortsCmd(), newLatencyCmd(), newVersionCmd())
+	report.Finish(root)
+	complete.All(root)
 	return root
-}
-
-// helpAsStarted puts the name of the program as started in the help of a command and those below it.
-func helpAsStarted(c *cobra.Command) {
-	c.Long, c.Example = report.AsStarted(c.Long), report.AsStarted(c.Example)
-	for _, below := range c.Commands() {
-		helpAsStarted(below)
-	}
 }

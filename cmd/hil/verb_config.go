@@ -7,6 +7,7 @@ import (
 
 	"hilrig/cmd/apply"
 	"hilrig/cmd/check"
+	"hilrig/cmd/report"
 )
 
 func newConfigCmd() *cobra.Command {
@@ -35,31 +36,37 @@ editor completes keys and shows their meaning, for instance:
 			return check.Schema(c.OutOrStdout(), kind)
 		},
 	}
-	c.Flags().StringVar(&kind, "kind", "rig", "of which files: rig, simulate, identify, study, machine, simulate-ball, "+
-		"simulate-manipulator, identify-ball, identify-machine or identify-response")
+	report.AlwaysJSON(c.Flags())
+	c.Flags().StringVar(&kind, "kind", "rig", "of which files: "+strings.Join(check.SchemaKinds(), ", "))
 	return c
 }
 
 func newConfigShowCmd() *cobra.Command {
-	return &cobra.Command{
+	var o report.Output
+	c := &cobra.Command{
 		Use:   "show [FILE]",
 		Short: "Print every key in force, in SI, defaults included (no FILE: of the demo); passwords are hidden",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return check.Show(c.OutOrStdout(), strings.Join(args, ""))
+			return check.Show(o.To(c.OutOrStdout(), c.ErrOrStderr()), strings.Join(args, ""))
 		},
 	}
+	o.Flags(c.Flags())
+	return c
 }
 
 func newConfigExampleCmd() *cobra.Command {
-	return &cobra.Command{
+	var o report.Output
+	c := &cobra.Command{
 		Use:   "example",
 		Short: "Print the commented rig file of the demo, to start your own from",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return check.Example(c.OutOrStdout())
+			return check.Example(o.To(c.OutOrStdout(), c.ErrOrStderr()))
 		},
 	}
+	o.Flags(c.Flags())
+	return c
 }
 
 func newConfigApplyCmd() *cobra.Command {

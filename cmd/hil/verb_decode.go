@@ -21,7 +21,5 @@ func newDecodeCmd() *cobra.Command {
 		},
 	}
 	o.Flags(c.Flags())
-	c.RegisterFlagCompletionFunc("protocol", cobra.FixedCompletions(decode.Protocols(), cobra.ShellCompDirectiveNoFileComp))
-	c.RegisterFlagCompletionFunc("input", cobra.FixedCompletions(decode.Forms(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

@@ -16,8 +16,7 @@ func newLawsCmd() *cobra.Command {
 		Example: `  hil laws
   hil laws lugre
   hil laws gms --json`,
-		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: simulate.LawNames(),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, _, stop := report.UntilInterrupt(c.Context())
 			defer stop()

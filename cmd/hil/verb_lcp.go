@@ -3,11 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"hilrig/cmd/report"
 	"hilrig/cmd/simulate"
 )
 
 func newLCPCmd() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:     "lcp FILE.json",
 		Short:   "Solve a linear complementarity problem",
 		Long:    simulate.LCPHelp,
@@ -17,4 +18,6 @@ func newLCPCmd() *cobra.Command {
 			return simulate.LCP(args[0], c.InOrStdin(), c.OutOrStdout())
 		},
 	}
+	report.AlwaysJSON(c.Flags())
+	return c
 }

@@ -4,18 +4,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/cmd/daemon"
+	"hilrig/cmd/report"
 )
 
 func newPortsCmd() *cobra.Command {
-	var asJSON bool
+	var o report.Output
 	c := &cobra.Command{
 		Use:   "ports",
 		Short: "List the serial ports of this machine and whether they can be opened",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return daemon.PrintPorts(c.OutOrStdout(), asJSON)
+			return daemon.PrintPorts(o.To(c.OutOrStdout(), c.ErrOrStderr()))
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	o.Flags(c.Flags())
 	return c
 }

@@ -27,8 +27,7 @@ Exit codes: 0 done; 2 wrong usage; 3 a law that cannot be used, or a step withou
 		Example: `  hil scenario all
   hil scenario stick-slip --law lugre,gms,elasto-plastic -o compare
   hil scenario hysteresis --laws configs/compare-laws.yaml --step 0.1ms --json`,
-		Args:      cobra.ExactArgs(1),
-		ValidArgs: names,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, _, stop := report.UntilInterrupt(c.Context())
 			defer stop()
@@ -36,6 +35,5 @@ Exit codes: 0 done; 2 wrong usage; 3 a law that cannot be used, or a step withou
 		},
 	}
 	f.Flags(c.Flags())
-	c.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(simulate.LawChoices(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

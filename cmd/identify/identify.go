@@ -72,7 +72,7 @@ func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.validate, "validate", "", "second record, explained by the parameters but not used to find them")
 	fl.IntVar(&f.seed, "seed", 0, "of everything random; default: that of the file")
 	fl.IntVar(&f.workers, "workers", 0, "processors to use; results do not depend on it; 0: all")
-	fl.DurationVar(&f.timeLimit, "time-limit", 0, "end with the best so far after this time; 0: none")
+	fl.Var(report.Duration(&f.timeLimit, 0), "time-limit", "end with the best so far after this time; 0: none")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fl.StringVarP(&f.outputPath, "output", "o", "", "also write the result to this JSON file")
 	fl.StringVar(&f.publish, "publish", "", "publish progress and result at this broker, on the topics of a fit beside the loop: "+
@@ -88,7 +88,7 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.axis, "axis", "", "axis of a recording that has several")
 	fl.StringVar(&f.law, "law", "", "friction law in place of that of the file, or for a recording; hil laws lists them")
 	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+methodNames())
-	fl.DurationVar(&f.tailDuration, "last", 0, "only this time of the record, up to its end, such as 10s")
+	fl.Var(report.Duration(&f.tailDuration, 0), "last", "only this time of the record, up to its end, such as 10s")
 	fl.StringVar(&f.spanText, "span", "", "only this part of the record, FROM,TO in seconds of its time")
 	fl.StringVar(&f.checkText, "validate-span", "", "only this part of the record of --validate, FROM,TO")
 	fl.StringSliceVar(&f.Terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")

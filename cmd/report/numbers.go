@@ -61,3 +61,39 @@ func decimals(err float64) int {
 	}
 	return min(max(1-int(math.Floor(math.Log10(err))), 0), 12)
 }
+
+// Bytes is a size in words: 3.2 MB.
+func Bytes(n int64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if x := float64(n) / u.size; x >= 0.9995 {
+			return fmt.Sprintf("%.3g %s", x, u.name)
+		}
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// Span is a time in s in words: 4.2 s, 12 min 5 s, 3 h 2 min; a dash for none.
+func Span(s float64) string {
+	switch {
+	case s == 0:
+		return "–"
+	case s < 59.95:
+		return fmt.Sprintf("%.3g s", s)
+	case s < 3599.5:
+		m := math.Floor((s + 0.5) / 60)
+		return fmt.Sprintf("%.0f min %.0f s", m, math.Floor(s+0.5-60*m))
+	}
+	h := math.Floor((s + 30) / 3600)
+	return fmt.Sprintf("%.0f h %.0f min", h, math.Floor((s+30-3600*h)/60))
+}
+
+// Counted is a number of things: 1 warning, 2 warnings.
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -4,9 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"hilrig/cmd/report"
+	"hilrig/cmd/table"
 )
 
 // Options are what the user chose.
@@ -23,6 +28,15 @@ type Options struct {
 	Changed              func(name string) bool
 }
 
+// Formats are those of the table of results.
+func Formats() []string {
+	names := []string{"csv"}
+	for _, f := range table.Formats {
+		names = append(names, strings.TrimPrefix(f.Ending, "."))
+	}
+	return names
+}
+
 // Flags are those of the names; what has no flag stays at its default.
 func (f *Options) Flags(fl *pflag.FlagSet, names ...string) {
 	all := pflag.NewFlagSet("study", pflag.ContinueOnError)
@@ -30,7 +44,7 @@ func (f *Options) Flags(fl *pflag.FlagSet, names ...string) {
 	all.IntVar(&f.Runs, "runs", 0, "settings of the factors in place of those of the file")
 	all.IntVar(&f.Seed, "seed", 0, "seed in place of that of the file")
 	all.StringVarP(&f.OutputFolder, "out", "o", "", "folder of results in place of that of the file, made if it is not there")
-	all.StringVar(&f.Format, "format", "csv", "of the table of results: csv or parquet")
+	all.StringVar(&f.Format, "format", "csv", "of the table of results: "+strings.Join(Formats(), ", "))
 	all.BoolVar(&f.Resume, "resume", true, "go on with what is in the folder; --resume=false begins again and removes it")
 	all.BoolVar(&f.Json, "json", false, "print the summary, or how far the study is, as JSON")
 	all.BoolVar(&f.Plot, "plot", false, "draw the figures of the file, as SVG and PNG")
@@ -38,15 +52,18 @@ func (f *Options) Flags(fl *pflag.FlagSet, names ...string) {
 	all.BoolVar(&f.Partial, "partial", false, "although tasks are missing")
 	all.IntVar(&f.Chunk, "chunk", 0, "runs of a task; 0: a sensible number")
 	all.IntVar(&f.Index, "index", 0, "number of the task, from 0")
-	all.DurationVar(&f.Wait, "wait", 0, "islands: wait so long for the tasks of the round before, such as 10m")
+	all.Var(report.Duration(&f.Wait, 0), "wait", "islands: wait so long for the tasks of the round before, such as 10m")
 	all.StringVar(&f.Executor, "executor", "local", "local or slurm")
 	all.IntVar(&f.Slurm.AtOnce, "max-running", 0, "slurm: so many tasks run at a time at most; 0: any number")
-	all.DurationVar(&f.Slurm.Poll, "poll", 10*time.Second, "slurm: look for results at least so often")
+	all.Var(report.Duration(&f.Slurm.Poll, 10*time.Second), "poll", "slurm: look for results at least so often")
 	all.StringArrayVar(&f.Slurm.Sbatch, "sbatch", nil, "slurm: an option of sbatch, such as --sbatch=--partition=long; may be repeated")
 	for _, name := range names {
 		fl.AddFlag(all.Lookup(name))
 	}
 }
+
+// stepNames are the verbs below hil study.
+var stepNames = []string{"plan", "task", "run", "status", "collect"}
 
 // check looks at the flags before anything is read.
 func (f *Options) check() error {
@@ -63,8 +80,8 @@ func (f *Options) check() error {
 		return fmt.Errorf("--poll %v, want %v at least", f.Slurm.Poll, filesEvery)
 	case f.Seed < 0:
 		return fmt.Errorf("--seed %d, want 0 or more", f.Seed)
-	case f.Format != "csv" && f.Format != "parquet":
-		return fmt.Errorf("--format %q, want csv or parquet", f.Format)
+	case !slices.Contains(Formats(), f.Format):
+		return fmt.Errorf("--format %q, want %s", f.Format, strings.Join(Formats(), ", "))
 	}
 	return nil
 }
@@ -92,7 +109,7 @@ hil study task does one (for any other scheduler), hil study status says how far
 is plan, run and collect in one, and gives the same bytes.
 
 Reports every result with its spread, and its rank correlations with every parameter: alone (Spearman) and with the others
-held (partial), with 95 % intervals. The folder then has results.csv or results.parquet, summary.json, and with --plot the
+held (partial), with 95 % intervals. The folder then has results.csv (or .parquet, .mat), summary.json, and with --plot the
 figures of the file as SVG and PNG.
 
 Studies that come with the program: ` + BuiltIn() + `. FILE.yaml is explained in
@@ -114,7 +131,7 @@ Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or a folder of 
 var Steps = []Verb{{
 	Use:   "plan NAME|FILE.yaml",
 	Short: "Fix the tasks of a study in a folder, to be done here or elsewhere",
-	Flags: []string{"runs", "seed", "out", "chunk", "resume"}, Do: Plan,
+	Flags: []string{"runs", "seed", "out", "chunk", "resume", "json"}, Do: Plan,
 	Long: `Writes manifest.json into the folder of results: the program by version, digest and architecture, digests of all that the results
 depend on, and the runs cut into tasks, with their seeds. One run is tried to see how long a task takes: tasks have about three minutes of work, but
 there are at least 16 and at most 1000. What is in the folder stays; --resume=false begins again and removes it.`,
@@ -122,7 +139,7 @@ there are at least 16 and at most 1000. What is in the folder stays; --resume=fa
 }, {
 	Use:   "task DIR",
 	Short: "One task of a planned study: what every scheduler calls",
-	Flags: []string{"index", "wait"}, Do: Task,
+	Flags: []string{"index", "wait", "json"}, Do: Task,
 	Long: `Does one task of a planned study. Its number is that of --index, or the first of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, SGE_TASK_ID − 1 and
 JOB_COMPLETION_INDEX. A finished task is not done again; one that was interrupted goes on where it was. It may be done twice, at the same time
 too: the file in tasks/ is written under another name, forced to the disk and renamed, and has the same bytes whoever writes it. Of an evolution on islands a
@@ -134,7 +151,7 @@ Exit codes: 0 done, runs that fail are recorded; 2 no such task; 3 the program, 
 }, {
 	Use:   "run DIR",
 	Short: "All tasks of a planned study, on this machine or by Slurm",
-	Flags: []string{"executor", "workers", "sbatch", "max-running", "poll"}, Do: RunTasks,
+	Flags: []string{"executor", "workers", "sbatch", "max-running", "poll", "json"}, Do: RunTasks,
 	Long: `Does the tasks of a planned study that are not finished. With --executor slurm they are submitted as arrays, one processor each, and followed until
 all are done; Ctrl-C ends the following, not the tasks, and the same command follows again. What their tasks say is in slurm/ in the folder. Tasks that
 a machine lost are submitted again; tasks that were cancelled, or ran into a limit, are not, and the command ends with the reason.`,
@@ -147,7 +164,7 @@ a machine lost are submitted again; tasks that were cancelled, or ran into a lim
 	Use:   "collect DIR",
 	Short: "Tables, summary and figures of a planned study whose tasks are done",
 	Flags: []string{"format", "json", "plot", "report", "partial"}, Do: Collect,
-	Long: `Makes results.csv or results.parquet, summary.json, and if wanted the figures and a page, of the files of all tasks. The bytes are the same wherever, in
+	Long: `Makes results.csv (or .parquet, .mat), summary.json, and if wanted the figures and a page, of the files of all tasks. The bytes are the same wherever, in
 whatever order and however often the tasks were done. While tasks are missing it refuses; with --partial it collects what there is.`,
 	Example: "  hil study collect /shared/me/brush --plot --report",
 }}

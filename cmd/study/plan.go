@@ -17,6 +17,7 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/configs/schema"
+	"hilrig/engine/spelling"
 	"hilrig/engine/study"
 )
 
@@ -43,6 +44,10 @@ func load(name string, changes []study.Change) (*parameterStudy, []schema.Proble
 		}
 	}
 	cfg, warnings, err := configs.LoadStudy(path)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
+		return nil, nil, report.ExitWith(report.Usage, fmt.Errorf("study: %q is neither a study that comes with the program nor a file%s; there "+
+			"are %s", name, spelling.DidYouMean(name, append(Names(), stepNames...)), BuiltIn()))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -313,7 +318,7 @@ func (s *parameterStudy) unchanged(now *study.Manifest, stderr io.Writer) error 
 
 // begin writes the manifest of a new folder.
 func (s *parameterStudy) begin(m *study.Manifest) error {
-	for _, name := range slices.DeleteFunc([]string{"results.csv", "results.parquet", "summary.json"},
+	for _, name := range slices.DeleteFunc([]string{"results.csv", "results.parquet", "results.mat", "summary.json"},
 		func(string) bool { return s.replacesStudy }) {
 		if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
 			return report.ExitWith(report.Usage, fmt.Errorf("study: %s is there without a %s: it is not of this study; name another folder "+

@@ -18,6 +18,7 @@ import (
 	"hilrig/cmd/plot"
 	"hilrig/cmd/report"
 	"hilrig/cmd/simulate"
+	"hilrig/cmd/table"
 	"hilrig/configs"
 	"hilrig/engine/study"
 	fits "hilrig/identify"
@@ -323,8 +324,8 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary, mis
 	}
 	t := s.table()
 	outputs := []output{{"results.csv", t.writeCSV}}
-	if f.Format == "parquet" {
-		outputs = []output{{"results.parquet", t.writeParquet}}
+	if format, ok := table.FormatOf("." + f.Format); ok {
+		outputs = []output{{"results" + format.Ending, t.output(format)}}
 	}
 	var figures []*plot.Figure
 	if f.Plot || f.Report {
@@ -368,6 +369,9 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary, mis
 }
 
 // BuiltIn are the studies that come with the program.
-func BuiltIn() string {
-	return strings.Join(append(configs.BuiltInStudies(), rollingName, beamName), ", ")
+func BuiltIn() string { return strings.Join(Names(), ", ") }
+
+// Names are theirs.
+func Names() []string {
+	return append(configs.BuiltInStudies(), rollingName, beamName)
 }

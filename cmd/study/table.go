@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"hilrig/cmd/simulate"
+	"hilrig/cmd/table"
 	"hilrig/engine/study"
 )
 
@@ -146,58 +145,34 @@ func (t *studyTable) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// parquetColumn is a column of a table.
-type parquetColumn struct {
-	parquet.Node
-	name string
-}
-
-func (c *parquetColumn) Name() string { return c.name }
-
-// Value is not asked for: rows are written as rows.
-func (c *parquetColumn) Value(base reflect.Value) reflect.Value { return base }
-
-// parquetColumns are those of a table in their order; parquet.Group would sort them.
-type parquetColumns struct {
-	parquet.Group
-	list []parquet.Field
-}
-
-func (c *parquetColumns) Fields() []parquet.Field { return c.list }
-
-// writeParquet writes the table as Parquet, snappy-compressed; what is no number is null.
-func (t *studyTable) writeParquet(w io.Writer) error {
-	var columns parquetColumns
+// output is the table in a format of tables; what is no number is none there.
+func (t *studyTable) output(format table.Format) func(w io.Writer) error {
+	out := table.Table{Title: "study"}
+	kinds := map[reflect.Kind]table.Kind{reflect.Int64: table.Integer, reflect.Float64: table.Number, reflect.String: table.Text}
 	for i, name := range t.names {
-		node := map[reflect.Kind]parquet.Node{reflect.Int64: parquet.Int(64),
-			reflect.Float64: parquet.Optional(parquet.Leaf(parquet.DoubleType)), reflect.String: parquet.Optional(parquet.String())}[t.kinds[i]]
-		columns.list = append(columns.list, &parquetColumn{parquet.Compressed(node, &parquet.Snappy), name})
+		out.Columns = append(out.Columns, table.Column{Name: name, Kind: kinds[t.kinds[i]]})
 	}
-	out := parquet.NewWriter(w, parquet.NewSchema("study", &columns), parquet.CreatedBy("hil", "study", ""))
-	row := make(parquet.Row, len(t.names))
-	for _, cells := range t.cells {
-		for i, c := range cells {
-			v, there := parquet.NullValue(), 0
-			switch c := c.(type) {
-			case int64:
-				row[i] = parquet.Int64Value(c).Level(0, 0, i) // there in every row
-				continue
-			case float64:
-				if c-c == 0 {
-					v, there = parquet.DoubleValue(c), 1
-				}
-			case string:
-				if c != "" {
-					v, there = parquet.ByteArrayValue([]byte(c)), 1
+	row := make([]table.Cell, len(t.names))
+	out.Rows = func(yield func([]table.Cell, error) bool) {
+		for _, cells := range t.cells {
+			for i, c := range cells {
+				switch c := c.(type) {
+				case int64:
+					row[i].N = c
+				case string:
+					row[i].S = c
+				case float64:
+					if row[i].X = c; c-c != 0 {
+						row[i].X = math.NaN()
+					}
 				}
 			}
-			row[i] = v.Level(0, there, i)
-		}
-		if _, err := out.WriteRows([]parquet.Row{row}); err != nil {
-			return err
+			if !yield(row, nil) {
+				return
+			}
 		}
 	}
-	return out.Close()
+	return func(w io.Writer) error { return format.Write(w, &out) }
 }
 
 // factorsForRanks are the factors that have an order, and their places among all.

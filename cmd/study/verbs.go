@@ -72,6 +72,9 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	if m.Tasks[0].Runs > m.Tasks[max(len(m.Tasks)-2, 0)].Runs { // not the last one alone: as hil study FILE cuts them
 		most = "at most "
 	}
+	if f.Json {
+		return report.EncodeJSON(stdout, map[string]any{"folder": s.dir, "runs": m.Runs, "tasks": len(m.Tasks), "runs_of_a_task": m.Tasks[0].Runs})
+	}
 	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %s%d%s\n", s.dir, m.Runs, len(m.Tasks), most, m.Tasks[0].Runs, length)
 	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: %[1]s study task %[2]s --index 0 … %[3]d, then %[1]s study collect %[2]s\n",
 		report.StartName, report.ShellWord(s.dir), len(m.Tasks)-1)
@@ -199,6 +202,9 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	if err != nil {
 		return s.refusal(err)
 	}
+	if f.Json {
+		return report.EncodeJSON(stdout, map[string]int{"task": k, "tasks": tasks, "runs": len(list), "done_now": now, "failed": failures(list)})
+	}
 	fmt.Fprintf(stdout, "task %d of %d: %d runs, %d done now, %d failed\n", k, tasks, len(list), now, failures(list))
 	return nil
 }
@@ -264,6 +270,9 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %s: %s; not done are the tasks %s. The same command does them "+
 			"again: %s", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), again))
 	}
+	if f.Json {
+		return report.EncodeJSON(stdout, statusOf(s.folder, dir, p))
+	}
 	fmt.Fprintf(stdout, "%s: %s\n", dir, progressText(p, len(s.folder.Manifest.Tasks)))
 	fmt.Fprintf(stdout, "next: %s\n", next("collect", dir))
 	return nil
@@ -308,16 +317,7 @@ func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ i
 	if err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study status: %w", err))
 	}
-	m := folder.Manifest
-	st := statusJSON{
-		dir, m.Description, m.Program, m.Runs, p.DoneRuns, p.FailedRuns, len(m.Tasks),
-		append([]int{}, p.OpenTasks...), []int{}, append([]int{}, p.Damaged...),
-	}
-	for _, k := range p.OpenTasks {
-		if folder.HasPart(k) {
-			st.BegunTasks = append(st.BegunTasks, k)
-		}
-	}
+	m, st := folder.Manifest, statusOf(folder, dir, p)
 	if f.Json {
 		return report.EncodeJSON(stdout, st)
 	}
@@ -328,6 +328,21 @@ func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ i
 	}
 	fmt.Fprintf(stdout, "begun: %s\nnot finished: %s\nnext: %s\n", ranges(st.BegunTasks), ranges(p.OpenTasks), next("run", dir))
 	return nil
+}
+
+// statusOf is how far a planned study is.
+func statusOf(folder *study.Folder, dir string, p study.Progress) statusJSON {
+	m := folder.Manifest
+	st := statusJSON{
+		dir, m.Description, m.Program, m.Runs, p.DoneRuns, p.FailedRuns, len(m.Tasks),
+		append([]int{}, p.OpenTasks...), []int{}, append([]int{}, p.Damaged...),
+	}
+	for _, k := range p.OpenTasks {
+		if folder.HasPart(k) {
+			st.BegunTasks = append(st.BegunTasks, k)
+		}
+	}
+	return st
 }
 
 // ranges is "0-3,7" as sbatch takes it; "none" for none.

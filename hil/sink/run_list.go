@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,13 +102,16 @@ type VerifiedRun struct {
 }
 
 // Sound tells whether all that was recorded is there.
-func (v *VerifiedRun) Sound() bool { return len(v.Problems) == 0 && !v.IsCut }
+func (v *VerifiedRun) Sound() bool { return len(v.Problems) == 0 }
 
-// Verify reads all rows, events and parameters; every chunk has its checksum.
-func (r *Run) Verify() (v VerifiedRun, err error) {
+// Verify reads all rows, events and parameters; every chunk has its checksum. The error is that of ctx.
+func (r *Run) Verify(ctx context.Context) (v VerifiedRun, err error) {
 	var row, prev hil.Row
 	it := r.Iter()
 	for ; it.Next(&row); prev = row {
+		if v.Rows%1024 == 0 && ctx.Err() != nil {
+			return v, ctx.Err()
+		}
 		switch v.Rows++; {
 		case v.Rows == 1 || row.Epoch != prev.Epoch:
 		case row.Seq <= prev.Seq || row.T < prev.T:

@@ -55,6 +55,9 @@ func (s *RunSummary) rank() int {
 
 // State says in words what kind of run it is.
 func (s *RunSummary) State() string {
+	if s.rank() == usableRank && s.drivesNothing {
+		return "recorded"
+	}
 	return [...]string{"unreadable", "empty", "empty", "dry run", "never ran", "ran"}[s.rank()]
 }
 
