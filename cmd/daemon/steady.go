@@ -16,6 +16,9 @@ import (
 func pageAxis(cfg *configs.Config, a *configs.Axis, plant bool) dashboard.Axis {
 	law := a.Friction.Model
 	out := dashboard.Axis{Name: a.Name, Model: frictionMap(law, inertia(a), a.MotorModel().J), Curve: steadyCurve(law, a.Guard.MaxSpeed)}
+	if cfg.Mechanism != nil || swings(cfg) {
+		out.Carries = "gravity and coupling"
+	}
 	switch {
 	case plant:
 		out.Model, out.Curve = trueFriction(cfg, a)
@@ -30,7 +33,7 @@ func pageAxis(cfg *configs.Config, a *configs.Axis, plant bool) dashboard.Axis {
 func trueFriction(cfg *configs.Config, a *configs.Axis) (numbers map[string]float64, curve [][2]float64) {
 	truth := cfg.Truth(a.Name)
 	numbers, curve = frictionMap(truth.Friction, inertia(a), truth.Motor.J+truth.LoadJ), steadyCurve(truth.Friction, a.Guard.MaxSpeed)
-	if k := plant.Find(string(cfg.Virtual.Plant.Kind)); k != nil && k.Posture {
+	if swings(cfg) {
 		delete(numbers, inertia(a))
 		delete(numbers, "offset")
 		return numbers, curve
@@ -44,6 +47,15 @@ func trueFriction(cfg *configs.Config, a *configs.Axis) (numbers map[string]floa
 		p[1] += math.Copysign(brushes, p[0]) + offset
 	}
 	return numbers, curve
+}
+
+// swings tells whether the axes of a virtual rig are coupled, or swing under gravity.
+func swings(cfg *configs.Config) bool {
+	if cfg.Virtual == nil {
+		return false
+	}
+	k := plant.Find(string(cfg.Virtual.Plant.Kind))
+	return k != nil && k.Posture
 }
 
 // axisSteadyCurve is the curve of a law with all its numbers, up to the speeds of an axis.

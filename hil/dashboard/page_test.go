@@ -310,8 +310,8 @@ func TestPageOfModels(t *testing.T) {
 			t.Errorf("the card of the brushes lacks %q: %s", want, brushes)
 		}
 	}
-	if laws := card("laws"); !strings.Contains(laws, "level 1") || !strings.Contains(laws, "best −1") ||
-		!strings.Contains(laws, "16 % of 15 %") {
+	if laws := card("laws"); !strings.Contains(laws, "simplified") || !strings.Contains(laws, "best not told apart") ||
+		!strings.Contains(laws, "LuGre 1.30 mN·m") || !strings.Contains(laws, "16 % of 15 %") {
 		t.Errorf("the card of the laws: %s", laws)
 	}
 	if eval[bool](p, "[...document.querySelectorAll('.model .tag')].some((e) => e.checkVisibility() !== "+
@@ -394,7 +394,7 @@ func TestPageReconnects(t *testing.T) {
 	eval[any](p, "(() => { const s = document.querySelector('#plots select'); s.value = 'shaft.rls.J'; s.dispatchEvent(new "+
 		"Event('change')); })()")
 	p.until("hil.rows.columns.get('shaft.rls.J')")
-	const estimated = `[...document.querySelectorAll('#params td:nth-child(2)'), document.querySelector('#plots figure:last-child .trace b')].map((e) => e.textContent).join(' ')`
+	const estimated = `[...document.querySelectorAll('#params td:nth-child(2)'), document.querySelector('#plots figure:nth-last-child(2) .trace b')].map((e) => e.textContent).join(' ')`
 	if got := eval[string](p, estimated); got != "– – – – –" {
 		t.Errorf("zeros before the first window are shown as estimates: %s", got)
 	}

@@ -2,7 +2,7 @@
 // declared range. A press on the name of a signal draws it.
 import { models } from './channels.js';
 import { eng, count } from './format.js';
-import { Ball, isBall } from './ball.js';
+import { Ball, isBall, reasons } from './ball.js';
 
 const span = 1; // s over which the busy time is averaged
 
@@ -15,7 +15,7 @@ export class Cards {
     const plain = (c) => c.name.slice(c.owner.length + 1);
     const alone = (c) => gauged.filter((o) => plain(o) === plain(c)).length === 1; // else the name of the device belongs to it
     this.gauges = gauged.map((c) => gauge(c, alone(c) ? plain(c) : c.name, choose));
-    this.models = models(info).map((owner) => card(owner, info.channels.filter((c) => c.owner === owner.name), choose));
+    this.models = models(info).map((owner) => card(info, owner, info.channels.filter((c) => c.owner === owner.name), choose));
     const parent = document.getElementById('cards');
     if (this.gauges.length) parent.append(panel('gauges', 'Measured', '', ...this.gauges.map((g) => g.root)));
     parent.append(...this.models.map((m) => m.root));
@@ -50,7 +50,7 @@ function gauge(c, text, choose) {
 }
 
 // card has the level of a model, what its steps take of its share of the period, and its signals.
-function card(owner, channels, choose) {
+function card(info, owner, channels, choose) {
   const busy = channels.find((c) => c.role === 'busy'), level = channels.find((c) => c.role === 'level');
   const own = channels.filter((c) => c !== busy && c !== level);
   const tag = element('span', 'tag'), bar = element('i'), track = element('div', 'track'), share = element('b'), of = element('small', 'muted');
@@ -65,7 +65,7 @@ function card(owner, channels, choose) {
   const list = element('div', 'signals');
   list.append(...own.map((c, i) => {
     const line = element('div');
-    line.append(name(c, c.name.slice(owner.name.length + 1), choose), cells[i]);
+    line.append(name(c, title(info, short(owner, c)), choose), cells[i]);
     return line;
   }));
   const ball = isBall(owner, channels) ? new Ball(owner, channels) : null;
@@ -74,11 +74,11 @@ function card(owner, channels, choose) {
   root.querySelector('h2').append(tag);
   const show = (rows, period) => {
     ball?.values(rows);
-    own.forEach((c, i) => write(cells[i], number(rows.newest(c.name), c.unit)));
+    own.forEach((c, i) => write(cells[i], word(info, owner, own, c, rows.newest(c.name)) ?? number(rows.newest(c.name), c.unit)));
     const l = level ? rows.newest(level.name) : NaN;
     tag.hidden = !(l > 0);
-    write(tag, `level ${l}`);
-    tag.title = 'the steps of this model are done in a cheaper way';
+    write(tag, l === 1 ? 'simplified' : `simplified, level ${l}`);
+    tag.title = 'the processor is short: this model does its steps in a cheaper, less exact way';
     const took = busy ? rows.mean(busy.name, span) : NaN, part = took / busy?.max;
     write(share, `${eng(took, 's')} · ${percent(took / period)}`);
     write(of, `of ${percent(busy?.max / period)} of the period`);
@@ -87,6 +87,21 @@ function card(owner, channels, choose) {
     if (part === part) track.setAttribute('aria-valuenow', Math.round(100 * part));
   };
   return { root, show, ball };
+}
+
+const short = (owner, c) => c.name.slice(owner.name.length + 1);
+
+// title is the name of a friction law for people; other signals keep theirs.
+const title = (info, name) => { const t = info.laws.find((l) => l.name === name)?.title; return t ? t[0].toUpperCase() + t.slice(1) : name; };
+
+// word is what a number stands for; undefined: it is a number.
+function word(info, owner, own, c, v) {
+  if (!Number.isFinite(v)) return undefined;
+  if (c.role === 'status' || short(owner, c) === 'status') return info.statuses[v];
+  if (isBall(owner, own) && short(owner, c) === 'reason') return reasons[v] || 'none: rolling';
+  if (short(owner, c) !== 'best') return undefined;
+  const rivals = own.filter((o) => !['best', 'motion'].includes(short(owner, o)));
+  return v < 0 ? 'not told apart' : rivals[v] && title(info, short(owner, rivals[v]));
 }
 
 // number writes what has no unit without a power of ten, where that is short.

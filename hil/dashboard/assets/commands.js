@@ -1,8 +1,8 @@
-// The buttons. Stop, Hold and E-stop are always alive; the others when the mode allows them and the server takes them.
+// The buttons. Stop, Hold and E-stop are always alive; the others when rows come, the mode allows them and the server takes them.
 
 const from = { arm: ['ready'], run: ['armed', 'hold'], hold: ['run'], reset: ['trip', 'estop'] };
 const label = { arm: 'Arm', run: 'Run', hold: 'Hold', stop: 'Stop', reset: 'Reset', estop: 'E-stop', set: 'Set', adopt: 'Adopt',
-  identify: 'Identification', cancel: 'Cancel', accept: 'Accept', rollback: 'Roll back' };
+  identify: 'Identification', cancel: 'Cancel', accept: 'Accept', rollback: 'Roll back', keep: 'Keep' };
 const needsRight = new Set(['arm', 'run', 'reset']);
 
 export class Commands {
@@ -12,18 +12,26 @@ export class Commands {
     this.answer = document.getElementById('answer');
     this.buttons = [...document.querySelectorAll('[data-cmd]')];
     for (const b of this.buttons) b.addEventListener('click', () => this.send(b.dataset.cmd));
-    this.mode('unknown');
+    this.present = 'unknown';
+    this.live(false);
     if (!info.commands.all) this.say('', info.commands.reason);
+  }
+
+  // live is told whether rows come.
+  live(on) {
+    this.isLive = on;
+    this.mode(this.present);
   }
 
   // mode enables the buttons that make sense now.
   mode(m) {
+    this.present = m;
     for (const b of this.buttons) {
       const name = b.dataset.cmd;
       const denied = !this.info.commands.stop || (needsRight.has(name) && !this.info.commands.all);
-      const pointless = from[name] && !from[name].includes(m) && m !== 'unknown';
-      b.disabled = denied || pointless;
-      b.title = denied ? this.info.commands.reason : pointless ? `${label[name]} is possible in ${from[name].join(', ')}` : '';
+      const blind = needsRight.has(name) && !this.isLive, pointless = from[name] && !from[name].includes(m) && m !== 'unknown';
+      b.disabled = denied || blind || pointless;
+      b.title = denied ? this.info.commands.reason : blind ? 'no rows come from the rig' : pointless ? `${label[name]} is possible in ${from[name].join(', ')}` : '';
     }
   }
 

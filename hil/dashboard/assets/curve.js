@@ -3,9 +3,9 @@
 //
 // Bins are equal and symmetrical about zero. When a velocity lies outside, the range doubles and bins merge in pairs, so
 // nothing is thrown away. Each bin remembers a bounded, evenly thinned choice of its values (reservoir sampling).
-import { sheet, axes, ink } from './paper.js';
-import { listen, follow, sound } from './gestures.js';
-import { find, parameters } from './channels.js';
+import { axes, ink } from './paper.js';
+import { Graph } from './graph.js';
+import { find, frictionOf, parameters } from './channels.js';
 import { niceStep, count } from './format.js';
 
 const half = 48; // bins on each side
@@ -62,13 +62,10 @@ async function steadyOf(axis, { law, params }) {
 }
 
 // Curve is the figure: of the axis that is chosen, all are followed.
-export class Curve {
+export class Curve extends Graph {
   // ranged() is called when it was zoomed.
   constructor(info, ranged) {
-    this.chosen = {}; // x, y → range chosen by hand
-    this.at = null; // maps and place of the newest drawing
-    this.ranged = ranged;
-    this.canvas = document.getElementById('curve');
+    super(document.getElementById('curve'), ranged);
     this.shown = document.getElementById('curve-count');
     this.axes = info.axes.map((axis) => new AxisCurve(info, axis));
     this.axis = this.axes[0];
@@ -79,53 +76,12 @@ export class Curve {
     document.getElementById('curve-clear').addEventListener('click', () => { this.axis.clear(); this.draw(); });
     document.querySelector('.panel.curve').hidden = !this.axis;
     this.keys();
-    listen(this);
-    this.area.addEventListener('pointerdown', (e) => this.select(e));
-    this.area.addEventListener('dblclick', (e) => { const b = this.box(); if (b && e.clientX > b.left && e.clientY < b.bottom) this.unzoom(); });
-  }
-
-  // what gestures ask of a figure
-  get area() { return this.canvas; }
-  get along() { return 'x'; }
-  get sides() { return { left: 'y', bottom: 'x' }; }
-  box() {
-    const c = this.canvas.getBoundingClientRect(), { at } = this;
-    return at && new DOMRect(c.left + at.left, c.top + at.top, at.right - at.left, at.bottom - at.top);
-  }
-  range(scale) { return this.at.ranges[scale]; }
-  setRange(scale, range) {
-    if (range && !sound(range)) return;
-    if (range) this.chosen[scale] = range; else delete this.chosen[scale];
-    this.draw();
-    this.ranged();
-  }
-
-  get zoomed() { return Object.keys(this.chosen).length > 0; }
-  unzoom() {
-    this.chosen = {};
-    this.draw();
-    this.ranged();
-  }
-
-  // select zooms what is dragged across with the mouse.
-  select(down) {
-    const box = this.box();
-    if (down.pointerType !== 'mouse' || down.button !== 0 || !box || down.clientX < box.left || down.clientY > box.bottom) return;
-    const part = (e) => [(e.clientX - box.left) / box.width, (box.bottom - e.clientY) / box.height].map((p) => Math.min(1, Math.max(0, p)));
-    const from = part(down), ranges = this.at.ranges;
-    down.preventDefault();
-    follow((e) => { this.drag = [from, part(e)]; this.draw(); }, (e) => {
-      const to = part(e);
-      this.drag = null;
-      [['x', 0, box.width], ['y', 1, box.height]].forEach(([scale, i, size]) => {
-        const [a, b] = ranges[scale], [p, q] = [from[i], to[i]].sort((m, n) => m - n);
-        if ((q - p) * size >= 8) this.setRange(scale, [a + p * (b - a), a + q * (b - a)]);
-      });
-      this.draw();
-    });
   }
 
   keys() {
+    const holds = document.getElementById('curve-holds');
+    holds.hidden = !this.axis?.carries;
+    holds.textContent = `the data hold ${this.axis?.carries} besides friction`;
     document.getElementById('curve-truth-key').hidden = !this.axis?.truth;
     document.getElementById('curve-found-key').hidden = !this.axis?.found.length;
     document.getElementById('curve-model-key').hidden = !this.axis?.model;
@@ -163,17 +119,10 @@ export class Curve {
 
   estimate(e) { for (const a of this.axes) a.estimate(e); }
 
-  draw() {
-    const page = this.axis && sheet(this.canvas);
-    if (!page) return;
+  paint(page, chosen) {
+    if (!this.axis) return null;
     this.shown.textContent = count(this.axis.samples);
-    this.at = this.axis.draw(page, this.chosen);
-    if (!this.drag) return;
-    const { at } = this, [[x0, y0], [x1, y1]] = this.drag, w = at.right - at.left, h = at.bottom - at.top;
-    page.g.globalAlpha = 0.25;
-    page.g.fillStyle = ink('c1');
-    page.g.fillRect(at.left + x0 * w, at.bottom - y0 * h, (x1 - x0) * w, (y0 - y1) * h);
-    page.g.globalAlpha = 1;
+    return this.axis.draw(page, chosen);
   }
 }
 
@@ -190,7 +139,8 @@ class AxisCurve {
     this.found = []; // curves of the newest results
     this.truth = axis.truth_curve?.length > 1 ? axis.truth_curve : null;
     this.velocity = find(info, axis.name, 'estimated', 'velocity');
-    this.friction = find(info, axis.name, 'estimated', 'friction');
+    this.friction = frictionOf(info, axis.name); // without gravity and coupling, where they are known
+    this.carries = this.friction?.block === 'estimated' && axis.carries;
     this.least = least[this.velocity?.unit] ?? 0.5;
     this.parameters = parameters(info).filter((p) => p.axis === axis.name);
     this.rls = null;

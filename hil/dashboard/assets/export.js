@@ -56,7 +56,7 @@ export class Export {
   // png draws the figures as they stand on the page, with their captions and cursors.
   async png() {
     const { traces } = this, scale = Math.max(2, window.devicePixelRatio || 1), head = 26;
-    const all = document.getElementById('plots').getBoundingClientRect(), boxes = traces.plots.filter((p) => p.u).map((p) => [p, p.root.getBoundingClientRect()]);
+    const all = document.getElementById('plots').getBoundingClientRect(), boxes = traces.plots.filter((p) => p.canvas).map((p) => [p, p.root.getBoundingClientRect()]);
     const bottom = Math.max(...boxes.map(([, b]) => b.bottom)), canvas = document.createElement('canvas');
     canvas.width = Math.round(all.width * scale);
     canvas.height = Math.round((bottom - all.top + head) * scale);
@@ -71,7 +71,7 @@ export class Export {
     g.font = '12px system-ui, sans-serif';
     g.fillStyle = ink('muted');
     g.textAlign = 'right';
-    g.fillText(`${document.getElementById('marked').textContent}   0 s is ${new Date(this.end() * 1000).toISOString()}`, all.width - 8, head / 2);
+    g.fillText(`${document.getElementById('marked').textContent}   0 s is ${new Date((this.end() - this.traces.zero) * 1000).toISOString()}`, all.width - 8, head / 2);
     g.textAlign = 'left';
     for (const [plot, box] of boxes) figure(g, plot, box, box.left - all.left, box.top - all.top + head);
     const blob = await new Promise((done) => canvas.toBlob(done, 'image/png'));
@@ -81,7 +81,7 @@ export class Export {
   }
 
   // end is the time of the right edge before zooming, s since 1970.
-  end() { return this.traces.source.base + this.traces.source.last; }
+  end() { return this.traces.end; }
 
   name(ending) {
     const t = this.end() + this.traces.view[1];
@@ -98,7 +98,7 @@ function figure(g, plot, box, x, y) {
     const bold = part.tagName === 'H2';
     g.font = `${bold ? '650 13px' : '11.5px'} system-ui, "DejaVu Sans", sans-serif`;
     g.fillStyle = ink(bold ? 'text' : 'muted');
-    if (part.tagName === 'SELECT') { g.fillText(part.value, left, middle, at.width); continue; }
+    if (part.tagName === 'SELECT') { g.fillText(part.selectedOptions[0]?.text ?? '', left, middle, at.width); continue; }
     const trace = plot.spec.series.find((s) => part.contains(s.cell));
     if (!trace) { g.fillText(part.textContent, left, middle); continue; }
     g.strokeStyle = ink(trace.colour);
@@ -111,9 +111,9 @@ function figure(g, plot, box, x, y) {
     g.setLineDash([]);
     g.fillText(part.textContent, left + 18, middle, at.width);
   }
-  const canvas = plot.u.ctx.canvas, at = canvas.getBoundingClientRect();
+  const { canvas } = plot, at = canvas.getBoundingClientRect();
   g.drawImage(canvas, x + at.left - box.left, y + at.top - box.top, at.width, at.height);
-  for (const mark of plot.u.over.querySelectorAll('.mark:not([hidden])')) {
+  for (const mark of plot.u?.over.querySelectorAll('.mark:not([hidden])') ?? []) {
     const m = mark.getBoundingClientRect(), middle = x + m.left - box.left + m.width / 2, top = y + m.top - box.top;
     g.fillStyle = ink('text');
     g.fillRect(middle - 0.75, top, 1.5, m.height);

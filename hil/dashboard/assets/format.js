@@ -17,9 +17,12 @@ export function unitAt(e, unit) {
   const u = shown[unit] || unit || '';
   if (e === 0) return u;
   if (takesPrefix.test(unit || '')) return prefixes[e] + u;
-  const ten = '×10' + [...String(e)].map((c) => superscript[c]).join('');
+  const ten = '×' + power(e);
   return u ? ten + ' ' + u : ten;
 }
+
+// power writes a power of ten: 10⁻³.
+export const power = (e) => '10' + [...String(e)].map((c) => superscript[c]).join('');
 
 // scaleFor is the exponent for a number with this unit; °C is never scaled.
 export const scaleFor = (x, unit) => (unit === 'degC' || unit === '%' ? 0 : exponent3(x));

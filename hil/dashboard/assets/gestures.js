@@ -44,7 +44,7 @@ function wheel(figure, e) {
   if (!axis && !(within(figure.box(), e) && (e.shiftKey || e.ctrlKey))) return;
   e.preventDefault();
   const turned = e.deltaY || e.deltaX; // with Shift some browsers turn it to the side
-  for (const scale of axis ? [axis] : upright(figure)) {
+  for (const scale of axis ? [axis] : e.ctrlKey ? [...upright(figure), figure.along] : upright(figure)) { // Ctrl: time too, in all figures
     const [a, b] = figure.range(scale), at = a + part(figure, scale, e) * (b - a), k = turned < 0 ? perNotch : 1 / perNotch;
     figure.setRange(scale, [at + (a - at) * k, at + (b - at) * k]);
   }

@@ -6,6 +6,7 @@ export const most = 20000; // rows of an answer
 const pause = 250; // ms between two questions
 const retry = 1000; // ms until a question is put again whose answer lacked the newest part
 const patience = 15000; // ms for which it is put again
+const finite = (v) => (Number.isFinite(v) ? v : null);
 
 export class History {
   // rows: the memory of the page. arrived() is called when there is something new to draw.
@@ -15,6 +16,8 @@ export class History {
     this.rate = info.rate_hz;
     this.info = info;
     this.estimates = rows.estimates;
+    this.derived = rows.derived;
+    this.pieces = new Map(); // what whole() has read, or is reading, by its question
     this.known = new Set(info.channels.map((c) => c.name));
     this.arrived = arrived;
     this.kept = null; // { from, to, names, t, columns }: times in s since 1970
@@ -91,7 +94,9 @@ export class History {
   async read(from, to, names, points) {
     const errors = this.estimates.filter((e) => names.includes(e.value)).map((e) => e.error); // an estimate without an error is none
     const q = new URLSearchParams({ from: from.toFixed(6), to: to.toFixed(6), points: String(Math.max(2, Math.round(points))) });
-    for (const n of new Set([...names, ...errors])) q.append('signal', n);
+    const made = this.derived.filter((d) => names.includes(d.name));
+    const asked = [...names.filter((n) => !made.some((d) => d.name === n)), ...made.flatMap((d) => d.needs), ...errors];
+    for (const n of new Set(asked)) q.append('signal', n);
     const r = await fetch(`/api/history?${q}`, { signal: AbortSignal.timeout(20000) });
     if (!r.ok) throw new Error((await r.text()).trim());
     const a = await r.json();
@@ -99,7 +104,29 @@ export class History {
       const error = a.signals[e.error];
       if (error && a.signals[e.value]) a.signals[e.value] = a.signals[e.value].map((v, i) => (error[i] > 0 ? v : null));
     }
+    // the extremes of a thinned stretch do not belong together
+    for (const d of made) {
+      const from = d.needs.map((n) => a.signals[n]);
+      a.signals[d.name] = a.timestamp.map((_, i) => {
+        const values = from.map((c) => c[i]);
+        return !a.thinned && values.every(Number.isFinite) ? finite(d.of(...values)) : null;
+      });
+    }
     return { t: a.timestamp, seq: a.seq, columns: a.signals, modes: a.modes, thinned: a.thinned, rows: a.rows, last: a.last, step: a.thinned ? (2 * (to - from)) / points : 0 };
+  }
+
+  // whole gives the newest rows of [from, to] (s since 1970) as they are: { t, columns, from }, or { note } while they are fetched or cannot be had.
+  whole(names, from, to) {
+    const start = Math.max(from, this.oldest, to - Math.min(this.longest, (0.95 * most) / this.rate)), key = JSON.stringify([names, start.toFixed(4), to.toFixed(4)]);
+    if (!this.longest) return { note: this.reason };
+    let piece = this.pieces.get(key);
+    if (!piece) {
+      if (this.pieces.size > 3) this.pieces.delete(this.pieces.keys().next().value);
+      this.pieces.set(key, (piece = { note: 'reading …' }));
+      this.read(start, to, names, most).then((got) => Object.assign(piece, { note: '', t: got.t, columns: names.map((n) => got.columns[n]), from: start }),
+        (err) => { piece.note = err.message; }).then(() => this.arrived());
+    }
+    return piece;
   }
 
   // motion gives the rows of mode run in the newest stretch before a time (s since 1970) that can be had unthinned.

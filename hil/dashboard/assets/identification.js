@@ -16,7 +16,9 @@ export class Identification {
     this.state = null;
     this.result = null;
     this.inForce = {}; // axis → { law, params, motor, source }
-    this.drawn = ''; // id of the result whose curve is drawn
+    this.drawn = new Set(); // ids of the results whose curves are drawn
+    this.results = []; // all, the newest first
+    this.isLive = false;
 
     $('axis').append(...info.axes.map((a) => new Option(a.name)));
     $('axis').closest('label').hidden = info.axes.length < 2;
@@ -26,6 +28,8 @@ export class Identification {
     $('cancel').addEventListener('click', () => this.ask('cancel'));
     $('accept').addEventListener('click', () => this.ask('accept', { accept: this.result.id }));
     $('rollback').addEventListener('click', () => this.ask('rollback'));
+    $('keep').addEventListener('click', () => this.ask('keep'));
+    $('results').addEventListener('change', () => this.look(this.results[$('results').selectedIndex]));
     this.buttons();
   }
 
@@ -45,17 +49,42 @@ export class Identification {
     this.buttons();
   }
 
+  // live is told whether rows come.
+  live(on) {
+    this.isLive = on;
+    this.buttons();
+  }
+
+  // kept takes the results of a recording, the newest first.
+  kept(results) {
+    this.panel.hidden = !results.length;
+    for (const r of results.toReversed()) this.found(r);
+  }
+
   // found takes the topic identify/result; null: there is none yet.
   found(r) {
+    if (r) {
+      const i = this.results.findIndex((o) => o.id === r.id);
+      if (i < 0) this.results.unshift(r); else this.results[i] = r;
+      $('results').replaceChildren(...this.results.map((o) => new Option(`${o.id} ${o.axis} ${o.law}: ${o.verdict}${o.accepted ? ', accepted' : ''}`)));
+    }
+    $('results').hidden = this.results.length < 2;
+    this.newest = r;
+    this.look(r);
+  }
+
+  // look shows a result.
+  look(r) {
     this.result = r;
+    $('results').selectedIndex = this.results.indexOf(r);
     $('verdict').textContent = r ? [r.verdict, r.axis, r.law, r.way, r.accepted ? 'accepted' : ''].filter(Boolean).join(' · ') : '';
-    $('verdict').dataset.acceptable = r ? String(r.acceptable) : '';
+    $('verdict').dataset.verdict = r?.verdict ?? '';
     const fits = r ? [['fit', r.fit_percent], ['validation', r.validation_percent]].filter(([, x]) => Number.isFinite(x)).map(([what, x]) => `${what} ${x.toFixed(1)}\u202f%`) : [];
     if (r?.record) fits.push(`from ${r.record.from_s?.toFixed(1)} to ${r.record.to_s?.toFixed(1)} s, ${count(r.record.rows)} rows`);
     $('fit').textContent = fits.join(' · ');
     const left = r?.left_out?.length ? [`the law has no place for ${r.left_out.join(', ')}`] : [];
     $('reasons').replaceChildren(...[...(r?.reasons || []).map((x) => x.text), ...left].map((text) => Object.assign(document.createElement('li'), { textContent: text })));
-    $('refusal').textContent = r && !r.acceptable ? `cannot be accepted: ${r.refusal || 'the daemon does not say why'}` : '';
+    $('refusal').textContent = r && !r.acceptable && !this.info.recording ? `cannot be accepted: ${r.refusal || 'the daemon does not say why'}` : '';
     $('repeat').hidden = !r?.command;
     $('command').textContent = r?.command || '';
     this.table();
@@ -79,10 +108,12 @@ export class Identification {
       $(name).disabled = !all || !can;
       $(name).title = !all ? reason : can ? '' : why;
     };
-    set('start', this.state && !running, running ? 'one runs already; cancel it first' : 'the daemon has not said yet that it can');
+    set('start', this.isLive && this.state && !running, !this.isLive ? 'no rows come from the rig' : running ? 'one runs already; cancel it first' : 'the daemon has not said yet that it can');
     set('cancel', running, 'nothing runs');
     const r = this.result;
-    set('accept', r?.acceptable && !r.accepted, !r ? 'there is no result yet' : r.accepted ? 'it is in force' : r.refusal);
+    const old = r !== this.newest && 'only the newest result can be put in force';
+    set('accept', this.isLive && !old && r?.acceptable && !r.accepted, !r ? 'there is no result yet' : old || (r.accepted ? 'it is in force' : r.refusal || 'no rows come from the rig'));
+    set('keep', !old && r?.accepted, 'only a result that was accepted and is in force can be written into the rig file');
     set('rollback', source && source !== 'file', 'what is in force is that of the file');
     for (const name of ['axis', 'way', 'law', 'window', 'every']) $(name).disabled = !all;
   }
@@ -102,7 +133,7 @@ export class Identification {
 
   async ask(name, body) {
     const reply = await this.commands.send(name, body);
-    this.say(reply.ok, reply.ok ? '' : reply.error);
+    this.say(reply.ok, reply.text ?? (reply.ok ? '' : reply.error));
   }
 
   // say shows what the daemon answered, where the finger is.
@@ -136,8 +167,8 @@ export class Identification {
   // draw puts the curve of a new result into the figure.
   draw() {
     const r = this.result;
-    if (!r?.model || r.id === this.drawn) return;
-    this.drawn = r.id;
+    if (!r?.model || this.drawn.has(r.id)) return;
+    this.drawn.add(r.id);
     this.curve.found(r.axis, r.model);
   }
 }
@@ -164,7 +195,7 @@ function row(p, old) {
   };
   const head = cell('th', p.name, '');
   head.scope = 'row';
-  if (p.judgement) head.append(small(p.judgement, ''));
+  if (p.judgement) head.append(small(p.judgement, p.judgement.replaceAll(' ', '-')));
   cell('td', texts[1], 'num');
   const interval = p.ci95 ? `${texts[2]} … ${texts[3]}` : '–';
   cell('td', around ? `${texts[0]} ± ${around}` : texts[0], 'num').append(small(p.ci95 ? interval : '', 'narrow'));

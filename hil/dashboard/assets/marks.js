@@ -5,8 +5,9 @@ import { eng } from './format.js';
 const names = ['A', 'B'];
 
 export class Marks {
-  // moved() is called when a cursor has moved; view() is the window, [from, to] in s before the newest row.
-  constructor(view, moved) {
+  // moved() is called when a cursor has moved; view() is the window, [from, to] in s before the newest row; zero is added to times where they are written.
+  constructor(view, moved, zero) {
+    this.zero = zero;
     this.at = null; // [A, B], s before the newest row; null: switched off
     this.view = view;
     this.moved = moved;
@@ -27,7 +28,7 @@ export class Marks {
     let text = '';
     if (t) {
       const dt = t[1] - t[0];
-      text = `A ${eng(t[0], 's', 4)}   B ${eng(t[1], 's', 4)}   Δt ${eng(dt, 's', 4)}   1/Δt ${eng(dt ? 1 / dt : NaN, 'Hz', 4)}`;
+      text = `A ${eng(t[0] + this.zero, 's', 4)}   B ${eng(t[1] + this.zero, 's', 4)}   Δt ${eng(dt, 's', 4)}   1/Δt ${eng(dt ? 1 / dt : NaN, 'Hz', 4)}`;
     }
     if (this.line.textContent !== text) this.line.textContent = text;
   }
@@ -51,7 +52,7 @@ export class Marks {
       l.hidden = t < from || t > to;
       l.style.left = `${(100 * (t - from)) / (to - from)}%`;
       l.setAttribute('aria-valuenow', t.toFixed(4));
-      l.setAttribute('aria-valuetext', eng(t, 's', 4));
+      l.setAttribute('aria-valuetext', eng(t + this.zero, 's', 4));
     });
   }
 

@@ -1,6 +1,6 @@
-// A sheet of paper for the two figures that are not traces: a canvas at the resolution of the screen, ink in the colours
+// A sheet of paper for the figures that are not traces: a canvas at the resolution of the screen, ink in the colours
 // of the style sheet, axes with ticks in engineering notation.
-import { exponent3, unitAt, niceStep } from './format.js';
+import { exponent3, unitAt, niceStep, power } from './format.js';
 
 // ink reads a colour of the style sheet, so dark and light need no second list here.
 export const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
@@ -22,7 +22,7 @@ export function sheet(canvas) {
 }
 
 // axes draws a frame with linear scales and returns the maps from values to pixels.
-// x, y: {min, max, unit, label}
+// x, y: {min, max, unit, label}; y.decades: its values are exponents of ten, and its label has the unit.
 export function axes({ g, w, h }, x, y) {
   const left = 54, right = w - 10, top = 8, bottom = h - 34;
   const X = (v) => left + ((v - x.min) / (x.max - x.min)) * (right - left);
@@ -35,9 +35,12 @@ export function axes({ g, w, h }, x, y) {
   for (const v of ticks(x.min, x.max, (right - left) / 70)) line(g, X(v), top, X(v), bottom, v === 0 ? ink('axis') : ink('grid'), tick(v / 10 ** ex), X(v), bottom + 4);
   g.textBaseline = 'middle';
   g.textAlign = 'right';
-  for (const v of ticks(y.min, y.max, (bottom - top) / 34)) line(g, left, Y(v), right, Y(v), v === 0 ? ink('axis') : ink('grid'), tick(v / 10 ** ey), left - 5, Y(v));
-  caption(g, `${x.label} (${unitAt(ex, x.unit)})`, (left + right) / 2, h - 3, 0);
-  caption(g, `${y.label} (${unitAt(ey, y.unit)})`, 11, (top + bottom) / 2, -Math.PI / 2);
+  for (const v of ticks(y.min, y.max, (bottom - top) / 34)) {
+    if (y.decades && !Number.isInteger(v)) continue;
+    line(g, left, Y(v), right, Y(v), v === 0 && !y.decades ? ink('axis') : ink('grid'), y.decades ? power(v) : tick(v / 10 ** ey), left - 5, Y(v));
+  }
+  caption(g, `${x.label} (${unitAt(ex, x.unit) || '1'})`, (left + right) / 2, h - 3, 0);
+  caption(g, y.decades ? y.label : `${y.label} (${unitAt(ey, y.unit) || '1'})`, 11, (top + bottom) / 2, -Math.PI / 2);
   return { X, Y, left, right, top, bottom };
 }
 

@@ -7,7 +7,8 @@ const font = '11px system-ui, sans-serif';
 
 export class Plot {
   // spec: { title, series: [{ name, label, unit, colour, dash }] }; units in order of appearance make the left and the
-  // right axis. on: { zoom(min, max), reset(), ranged() }: a stretch of time was chosen, all shall be as it was, a y axis was zoomed.
+  // right axis. on: { zoom(min, max), reset(), ranged(), zero, events(from, to) }: a stretch of time was chosen, all shall be as it was, a y axis was
+  // zoomed; what is added to times where they are written (s); what happened in a stretch: [{ at (s), level, mode, text }].
   constructor(parent, spec, on) {
     this.spec = spec;
     this.on = on;
@@ -29,6 +30,9 @@ export class Plot {
 
   get names() { return this.spec.series.map((s) => s.name); }
 
+  // lacks says why nothing can be drawn; '': it can.
+  lacks() { return this.spec.series.length ? '' : 'this rig has no such signal'; }
+
   // build makes the figure for the present spec; the free trace calls it again when its choice changes.
   build() {
     this.u?.destroy();
@@ -36,11 +40,8 @@ export class Plot {
     this.area.replaceChildren();
     this.write();
     const { series } = this.spec;
-    if (!series.length) {
-      const p = document.createElement('p');
-      p.className = 'muted empty';
-      p.textContent = this.spec.missing || 'this rig has no such signal';
-      this.area.append(p);
+    if (this.lacks()) {
+      this.area.append(Object.assign(document.createElement('p'), { className: 'muted empty', textContent: this.lacks() }));
       return;
     }
     const units = [...new Set(series.map((s) => s.unit))];
@@ -57,7 +58,12 @@ export class Plot {
     });
     const time = {
       font, stroke: () => ink('muted'), size: 26, gap: 6, space: 56, grid: { stroke: () => ink('grid'), width: 1 }, ticks: { show: false },
-      values: (u, splits) => splits.map((v) => `${String(+v.toPrecision(6)).replace('-', '−')} s`),
+      splits: (u, i, min, max, step) => {
+        const out = [], { zero } = this.on;
+        for (let k = Math.ceil((min + zero) / step - 1e-6); k * step <= max + zero + 1e-6 * step; k++) out.push(k * step - zero);
+        return out;
+      },
+      values: (u, splits) => splits.map((v) => `${String(+(v + this.on.zero).toPrecision(9)).replace(/^-0$/, '0').replace('-', '−')} s`),
     };
     const list = [time, axis('y', 3, units[0])];
     if (two) {
@@ -75,10 +81,43 @@ export class Plot {
         sync: { key: 'hil', setSeries: false, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
         bind: { dblclick: () => () => { this.on.reset(); return null; } },
       },
-      hooks: { setSelect: [(u) => this.selected(u)], setCursor: [() => this.values()] },
+      hooks: { setSelect: [(u) => this.selected(u)], setCursor: [() => this.values()], draw: [(u) => this.flags(u)] },
     }, [[], ...series.map(() => [])], this.area);
     if (this.data) this.draw(...this.data);
   }
+
+  // flags draws what happened: changes of mode and faults from top to bottom, the rest at the lower edge.
+  flags(u) {
+    const { ctx: g, bbox: { left, top, width, height } } = u, scale = window.devicePixelRatio || 1;
+    const colour = { error: 'bad', warn: 'warn', info: 'muted' };
+    const events = this.on.events(...this.view).map((e) => ({ ...e, x: Math.round(left + ((e.at - this.view[0]) / (this.view[1] - this.view[0])) * width) + 0.5 }));
+    g.save();
+    g.font = `${10 * scale}px system-ui, sans-serif`;
+    g.textBaseline = 'top';
+    g.textAlign = 'left';
+    g.lineWidth = scale;
+    for (const e of events) {
+      const whole = e.mode || e.level === 'error';
+      g.strokeStyle = ink(colour[e.level] ?? 'muted');
+      g.setLineDash(whole ? [3 * scale, 3 * scale] : []);
+      g.beginPath();
+      g.moveTo(e.x, whole ? top : top + height - 7 * scale);
+      g.lineTo(e.x, top + height);
+      g.stroke();
+    }
+    // names of the modes where there is room, those of faults first
+    const taken = [], rank = (e) => ['info', 'warn', 'error'].indexOf(e.level);
+    for (const e of events.filter((o) => o.mode).sort((p, q) => rank(q) - rank(p))) {
+      const from = e.x + 3 * scale, to = from + g.measureText(e.mode).width + 3 * scale;
+      if (to > left + width || taken.some(([a, b]) => from < b && to > a)) continue;
+      taken.push([from, to]);
+      g.fillStyle = ink(colour[e.level] ?? 'muted');
+      g.fillText(e.mode, from, top + scale);
+    }
+    g.restore();
+  }
+
+  get canvas() { return this.u?.ctx.canvas; }
 
   fit() {
     const { clientWidth: w, clientHeight: h } = this.area;
@@ -175,7 +214,9 @@ export class Plot {
   // values writes the numbers at the two cursors, else under the mouse, else the newest.
   values() {
     if (!this.data || !this.u) return;
-    const { idx } = this.u.cursor;
+    const { idx, left } = this.u.cursor, near = left >= 0 ? 4 * ((this.view[1] - this.view[0]) / this.u.over.clientWidth) : 0, at = this.u.posToVal(left, 'x');
+    const title = near ? this.on.events(at - near, at + near).map((e) => e.text).join('\n') : '';
+    if (this.u.over.title !== title) this.u.over.title = title;
     this.spec.series.forEach((s, i) => {
       const y = this.data[1][i] || [];
       const v = idx === null || idx === undefined ? y.at(-1) : y[idx];

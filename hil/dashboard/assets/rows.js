@@ -3,11 +3,14 @@
 // Time is in seconds since the first row. A missing stretch (sequence numbers or time jump) is a row of NaN between its
 // neighbours, so that every trace is broken there instead of being drawn through data that never came.
 
+import { fill } from './channels.js';
+
 export class Rows {
   // limit: rows kept. Columns hold a quarter more, so that old rows are dropped in large steps. estimates: [{ value, error }], names of signals that
-  // say nothing while their error is not above zero.
-  constructor(limit, estimates = []) {
+  // say nothing while their error is not above zero. derived: signals that are made of others.
+  constructor(limit, estimates = [], derived = []) {
     this.estimates = estimates;
+    this.derived = derived;
     this.limit = Math.max(1000, Math.round(limit));
     this.size = Math.min(8192, Math.ceil(this.limit * 1.25));
     this.forget();
@@ -41,6 +44,7 @@ export class Rows {
       const t = stamp - this.base;
       if (this.n && t <= this.last) continue; // a repetition
       if (this.n) this.breakAt(row.seq, t);
+      fill(this.derived, row);
       this.append(t, row);
       this.seq = row.seq;
       this.received++;

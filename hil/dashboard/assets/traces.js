@@ -1,23 +1,25 @@
 // All live traces: which signals are drawn where, the window, pause and zoom. Every figure shows the same stretch of time.
 import { Plot } from './plot.js';
-import { axes, find } from './channels.js';
+import { axes, find, frictionOf } from './channels.js';
 import { Marks } from './marks.js';
 import { History } from './history.js';
-import { unitAt } from './format.js';
+import { Free } from './free.js';
 
 // The figures of an axis: block and role of each trace; the first that there are, of those in one place.
 const figures = [
   { title: 'Position', want: [[['estimated', 'position', 'estimate'], ['measured', 'position', 'measured']], [['modelled', 'position', 'reference']]] },
   { title: 'Velocity', want: [[['estimated', 'velocity', 'estimate'], ['measured', 'velocity', 'measured']], [['modelled', 'velocity', 'reference']]] },
   { title: 'Current and command', want: [[['measured', 'current', 'current']], [['command', 'command', 'command']]] },
-  { title: 'Friction', want: [[['estimated', 'friction', 'est.']], [['modelled', 'friction', 'model']], [['modelled', 'effort', 'comp.']]] },
+  { title: 'Friction', want: [[['derived', 'friction', 'friction'], ['estimated', 'friction', 'est.']], [['modelled', 'friction', 'model']], [['modelled', 'effort', 'comp.']],
+    [['derived', 'load', 'gravity, coupling']]] },
   { title: 'Tracking error', want: [[['modelled', 'error', 'reference − estimate']]] },
 ];
-const colours = [['c1'], ['c2', [6, 4]], ['c3', [2, 3]]];
+const colours = [['c1'], ['c2', [6, 4]], ['c3', [2, 3]], ['c4', [10, 3]]];
 const shortest = 0.005; // s, closest zoom
 
 export class Traces {
-  constructor(info, rows, counters) {
+  // events: what happened.
+  constructor(info, rows, counters, events) {
     this.info = info;
     this.rows = rows;
     this.counters = counters;
@@ -26,10 +28,13 @@ export class Traces {
     this.others = []; // further figures that the button resets: zoomed, unzoom()
     this.still = null; // rows looked at while paused
     this.pausedByZoom = false;
-    this.signals = new Map(info.channels.map((c) => [c.name, c]));
-    const on = { zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom(), ranged: () => this.tools() };
+    this.zero = info.recording ? info.recording.last - info.recording.first : 0; // s, added to times where they are written: a recording begins at 0
+    const on = {
+      zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom(), ranged: () => this.tools(), chose: () => this.draw(), zero: this.zero,
+      events: (a, b) => events.within(this.end + a, this.end + b).map((e) => ({ ...e, at: e.timestamp - this.end })),
+    };
     this.history = new History(info, rows, () => this.draw());
-    this.marks = new Marks(() => this.view, () => this.mark());
+    this.marks = new Marks(() => this.view, () => this.mark(), this.zero);
     const parent = document.getElementById('plots');
     const several = axes(info).length > 1;
     parent.classList.toggle('several', several);
@@ -38,8 +43,9 @@ export class Traces {
       row[0]?.root.classList.add('first');
       return row;
     });
-    this.free = new Plot(parent, this.freeSpec(), on);
-    this.plots.push(this.free);
+    this.free = this.choices().map((choice, i) => new Free(parent, this.all(), `hil.${info.rig}.free${i}`, choice, on, (names) => this.raw(names)));
+    this.plots.push(...this.free);
+    parent.dataset.count = this.plots.length;
     this.buttons();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.plots.forEach((p) => p.recolour()));
   }
@@ -50,62 +56,52 @@ export class Traces {
       for (const [block, role, label] of choices) {
         const c = find(this.info, axis, block, role);
         if (!c) continue;
-        series.push({ name: c.name, label, unit: c.unit, colour: colours[i][0], dash: colours[i][1] });
+        const carries = role === 'friction' && block === 'estimated' && this.info.axes.find((a) => a.name === axis)?.carries;
+        series.push({ name: c.name, label: carries ? `friction, ${carries}` : label, unit: c.unit, colour: colours[i][0], dash: colours[i][1] });
         break;
       }
     });
     return { title: several ? `${axis}: ${title}` : title, series };
   }
 
-  // freeSpec is the figure whose two traces are chosen from all signals of the rig.
-  freeSpec() {
-    const preferred = [...(axes(this.info).length ? [] : ['position']), 'temperature', 'age'].map((role) => this.info.channels.find((c) => c.role === role)).find(Boolean);
-    const first = (preferred || this.info.channels[0])?.name || '';
-    const spec = { title: 'Free choice', series: [], missing: 'choose a signal' };
-    spec.controls = ['c1', 'c2'].map((colour, i) => {
-      const select = document.createElement('select');
-      select.className = colour;
-      select.setAttribute('aria-label', i ? 'second signal' : 'first signal');
-      select.append(new Option('none', ''));
-      for (const block of ['measured', 'estimated', 'modelled', 'command']) {
-        const group = document.createElement('optgroup');
-        group.label = block;
-        for (const c of this.info.channels) if (c.block === block) group.append(new Option(`${c.name}${c.unit ? ' / ' + unitAt(0, c.unit) : ''}`, c.name));
-        if (group.children.length) select.append(group);
-      }
-      const loop = document.createElement('optgroup');
-      loop.label = 'loop';
-      for (const name of ['late_us', 'busy_us']) loop.append(new Option(`${name.slice(0, 4)} / µs`, name));
-      select.append(loop);
-      select.value = i ? '' : first;
-      select.addEventListener('change', () => this.chosen(spec));
-      return select;
-    });
-    this.choose(spec);
-    return spec;
+  // all are the signals of the rig with their blocks.
+  all() {
+    const order = ['measured', 'estimated', 'derived', 'modelled', 'command'];
+    const list = order.flatMap((block) => this.info.channels.filter((c) => c.block === block).map((c) => [c.name, c]));
+    return new Map([...list, ...['late_us', 'busy_us'].map((name) => [name, { block: 'loop', unit: 'µs', text: name.slice(0, 4) }])]);
   }
 
-  // show draws a signal as the first of the free figure; what stood there becomes the second.
-  show(name) {
-    const { spec } = this.free, [first, second] = spec.controls;
-    if (first.value !== name) [second.value, first.value] = [first.value, name];
-    this.chosen(spec);
-    this.free.root.scrollIntoView({ block: 'nearest' });
+  // choices are what the free figures show at first: a measurement, and friction over position.
+  choices() {
+    const { channels } = this.info, [axis] = axes(this.info);
+    const preferred = [...(axis ? [] : ['position']), 'temperature', 'age'].map((role) => channels.find((c) => c.role === role)).find(Boolean);
+    const path = [axis && find(this.info, axis, 'estimated', 'position'), axis && frictionOf(this.info, axis)];
+    return [{ kind: 'time', names: [(preferred || channels[0])?.name ?? ''] }, path.every(Boolean) ? { kind: 'xy', names: path.map((c) => c.name) } : { kind: 'spectrum', names: [channels[0]?.name ?? ''] }];
   }
 
-  chosen(spec) {
-    this.choose(spec);
-    this.free.calm = {};
-    this.free.chosen = {};
-    this.free.data = null;
-    this.free.build();
-    this.draw();
+  // raw are the rows in view as they are: those of the page, or those of the recording where the view lies before them.
+  raw(names) {
+    const { source, view, end } = this, [from, to] = view.map((t) => source.last + t);
+    if (from < source.first - 0.01 && (this.paused || !source.n)) {
+      const got = this.history.whole(names, end + view[0], end + view[1]), left = got.from - (end + view[0]);
+      return left > 0.01 ? { ...got, note: `the newest ${(view[1] - view[0] - left).toFixed(1)} s of the window` } : got;
+    }
+    const a = source.at(from), b = source.at(to + 1e-9);
+    return { t: source.t.subarray(a, b), columns: names.map((n) => source.columns.get(n)?.subarray(a, b) ?? new Float64Array(b - a).fill(NaN)) };
   }
 
-  choose(spec) {
-    spec.series = spec.controls.filter((s) => s.value).map((s) => ({
-      name: s.value, label: '', colour: s.className, unit: this.signals.get(s.value)?.unit ?? 'µs', width: 1.5,
-    }));
+  // end is the time of the newest row, s since 1970.
+  get end() { return this.source.base + this.source.last; }
+
+  // show draws a signal in the first of the free figures.
+  show(name) { this.free[0].show(name); }
+
+  // showTime looks at a moment, s since 1970.
+  showTime(t) {
+    const at = t - this.end, [a, b] = this.view;
+    if (at > 0 && !this.paused) return;
+    const length = Math.min(b - a, 4);
+    this.zoomTo(at - length / 2, at + length / 2);
   }
 
   buttons() {
@@ -123,10 +119,23 @@ export class Traces {
   get view() { return this.zoom || [-this.window, 0]; }
 
   setWindow(s) {
+    if (this.whole) { // of a recording: around the middle of what is seen
+      const [a, b] = this.view;
+      this.zoomTo((a + b - s) / 2, (a + b + s) / 2);
+      return;
+    }
     this.window = s;
     this.zoom = null;
     for (const b of this.windowButtons) b.setAttribute('aria-pressed', String(Number(b.dataset.window) === s));
     this.reflect();
+  }
+
+  // look shows the newest so many seconds of a recording, of which no more rows come.
+  look(s) {
+    this.whole = s;
+    this.window = s;
+    for (const b of this.windowButtons) b.setAttribute('aria-pressed', 'false');
+    this.pause(true);
   }
 
   // pause looks at a copy; rows go on arriving, up to the limit of the buffer.
@@ -161,6 +170,7 @@ export class Traces {
   }
 
   tools() {
+    this.pauseButton.disabled = Boolean(this.whole);
     this.pauseButton.setAttribute('aria-pressed', String(this.paused));
     this.pauseButton.textContent = this.paused ? 'Resume' : 'Pause';
     this.unzoomButton.disabled = !this.zoom && ![...this.plots, ...this.others].some((p) => p.zoomed);
@@ -174,6 +184,10 @@ export class Traces {
 
   // tell says what the page holds beyond the picture.
   tell() {
+    if (this.whole) {
+      this.held.textContent = this.history.words;
+      return;
+    }
     const held = this.rows.last - this.rows.first;
     this.held.textContent = this.paused
       ? `paused ${(this.rows.base + this.rows.last - this.still.base - this.still.last).toFixed(0)} s ago, ${held.toFixed(0)} s kept` + (this.rows.n >= this.rows.limit ? ' (full: oldest go)' : '') + (this.history.words ? `; ${this.history.words}` : '')
@@ -184,7 +198,7 @@ export class Traces {
   draw() {
     const source = this.source, view = this.view, end = source.last;
     if (!source.n) return;
-    const width = Math.max(...this.plots.map((p) => p.u?.width || 0), 300);
+    const width = Math.max(...this.plots.map((p) => p.u?.width || 0), 300); // pixels
     const names = this.plots.flatMap((p) => p.names);
     const points = Math.round(width * 0.8);
     let { x, ys } = source.view(names, end + view[0], end + view[1], points, end);
