@@ -154,9 +154,11 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
 	opt.State, opt.SteadyCurve, opt.Identify = d.state, d.axisSteadyCurve, d.fitJSON
+	health := d.metrics.Health
 	if d.pub != nil {
-		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
+		opt.State, opt.Health, health = d.pub.State, d.pub.HealthJSON, d.pub.Health
 	}
+	opt.Metrics = sink.PrometheusHandler(d.info, d.metrics, health)
 	if d.recorder != nil {
 		opt.History = sink.NewHistory(d.recorder.Path())
 		d.closers = append(d.closers, func() { opt.History.Close() })
