@@ -20,7 +20,7 @@ TEST    := $(GO) test -json -vet=off -ldflags=-w -timeout 12m    # vetted by mak
 # what has the processor only while nobody else wants it
 IDLE    := $(shell command -v chrt >/dev/null 2>&1 && echo chrt --idle 0)
 
-.PHONY: run build install man static test race lint vet staticcheck fmt bench fuzz soak docs figures examples clean
+.PHONY: run build install man static deb test race lint vet staticcheck fmt bench fuzz soak docs figures examples clean
 
 run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
 	./$(BIN) run --with-parent $$PPID $(ARGS) || [ $$? = 130 ]    # whatever ends make ends it; 130: stopped with Ctrl-C, in the safe state
@@ -35,9 +35,16 @@ install: build            ## copy the program to PREFIX/bin, default ~/.local/bi
 man:                      ## manual pages of all verbs into bin/man; read one with  man bin/man/hil-runs.1
 	$(GO) test $(LDFLAGS) ./cmd/hil -run TestManualPages -count=1 -args -man $(CURDIR)/bin/man
 
-static:                   ## programs without C libraries for clusters: docs/reference/study.md
-	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build $(LDFLAGS) -o bin/hil-linux-amd64 ./cmd/hil
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(LDFLAGS) -o bin/hil-linux-arm64 ./cmd/hil
+static:                   ## programs without C libraries for clusters: docs/reference/study.md; the same bytes from the same commit
+	for arch in amd64 arm64; do CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -buildvcs=false \
+		-ldflags "-s -w -X hilrig/cmd/report.version=$(VERSION)" -o bin/hil-linux-$$arch ./cmd/hil || exit 1; done
+
+# a version of Debian begins with a digit and has one hyphen at most
+DEBVERSION := $(shell echo '$(VERSION)' | sed -E "/^v?[0-9]+\./!s/^/0~$$(git log -1 --format=%cd --date=format:%Y%m%d)+/; s/^v//; s/-/+/g")
+
+deb: static               ## Debian packages with the service for amd64 and arm64 in bin/: contrib/README.md; the same bytes from the same commit
+	for arch in amd64 arm64; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) contrib/deb/build bin/hil-linux-$$arch $$arch \
+		'$(DEBVERSION)' bin/hil_'$(DEBVERSION)'_$$arch.deb || exit 1; done
 
 test: build vet           ## everything a change must pass; asks for nothing but Go, counts and names what it skipped
 	@set -o pipefail; { bad=0; $(IDLE) env $(LINTER) -tests=false ./... >bin/staticcheck.txt 2>&1 & \

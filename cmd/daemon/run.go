@@ -213,7 +213,12 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 		log.Info("not armed: safe commands are sent, and arming is refused; pass --arm to drive the rig")
 	}
 
+	stopNotifying := func() {}
+	if !hand.Plant { // a virtual rig is a child of the service
+		stopNotifying = d.notifyManager(ctx)
+	}
 	err = sup.Run(ctx)
+	stopNotifying()
 	stopKeeping()
 	<-kept
 	if o.DryRun {

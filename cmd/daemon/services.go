@@ -157,9 +157,11 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	opt.SteadyCurve = func(axis, law string, values map[string]float64) ([][2]float64, error) {
 		return axisSteadyCurve(d.cfg, axis, law, values)
 	}
+	health := d.metrics.Health
 	if d.pub != nil {
-		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
+		opt.State, opt.Health, health = d.pub.State, d.pub.HealthJSON, d.pub.Health
 	}
+	opt.Metrics = sink.PrometheusHandler(d.info, d.metrics, health)
 	if d.recorder != nil {
 		opt.History = sink.NewHistory(d.recorder.Path())
 		d.closers = append(d.closers, func() { opt.History.Close() })

@@ -61,6 +61,8 @@ type Options struct {
 	Params func() []byte // parameters in force, the JSON of the topic "params"
 	Health func() []byte // newest health, the JSON of the topic "health"
 
+	Metrics http.Handler // answers a scrape of Prometheus at /metrics; nil: none
+
 	History History       // the run so far; nil: it is not recorded
 	Events  func() []byte // what happened, an array of the JSON of the topic "event", oldest first; nil: that of Stream
 
@@ -203,6 +205,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /api/cmd/{name}", s.postCommand)
 	if s.opt.MQTT != nil {
 		mux.Handle("GET /mqtt", s.opt.MQTT)
+	}
+	if s.opt.Metrics != nil {
+		mux.Handle("GET /metrics", s.opt.Metrics)
 	}
 	mux.HandleFunc("GET /", s.getAsset)
 	return s.guard(mux)

@@ -275,6 +275,12 @@ func (p *Publisher) HealthJSON() []byte {
 	if p.o.Metrics == nil {
 		return nil
 	}
+	h := p.Health()
+	return h.AppendJSON(nil)
+}
+
+// Health is the newest report of the metrics, with what the publisher lost.
+func (p *Publisher) Health() Health {
 	h := p.o.Metrics.Health()
 	s := p.Stats()
 	h.Extra = append(h.Extra,
@@ -284,7 +290,7 @@ func (p *Publisher) HealthJSON() []byte {
 		Field{"events_dropped", float64(s.EventsDropped)},
 		Field{"mqtt_reconnects", float64(s.Reconnects)},
 	)
-	return h.AppendJSON(nil)
+	return h
 }
 
 // Stats may be called from any goroutine.
