@@ -97,7 +97,8 @@ soak: build lint          ## the long checks: starts at 10 kHz, frozen broker, l
 	./$(BIN) latency --pair
 
 docs:                     ## renew what pages of docs take from the source
-	$(GO) test ./configs ./cmd/exportmodel ./cmd/simulate ./cmd/study ./hil ./cmd/hil -count=1 -run 'Docs|(Laws|Export|Rolling|Beam)Doc$$|Drawn|ResultSchema|Tutorials' -args -update
+	$(GO) test ./configs ./cmd/exportmodel ./cmd/simulate ./cmd/study ./hil ./hil/sink ./cmd/hil -count=1 \
+		-run 'Docs|(Laws|Export|Rolling|Beam)Doc$$|ResultSchema|Tutorials' -args -update
 
 figures: build docs       ## redraw the figures of the README and docs
 	$(GO) test ./hil ./cmd/hil -run Figure -count=1 -args -figures

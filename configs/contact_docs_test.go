@@ -132,19 +132,22 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
   comes from ` + "`positions: false`" + `, which takes depth back by a velocity: impacts act as if eps_n were larger by about half of beta.
 - ` + "`contacts_left_out`" + `: contacts for which there was no room. Only the brush inside the loop has a limit, 24.
 
-Blows that come about a step apart are settled at once, or in an order that the step does not resolve, and a blow on
-several contacts at once may have more than one solution. A fixed-step run of a scene or a toy with blows or with contacts
-that flicker is therefore repeated by the event-driven engine, which takes them one by one. Where a coordinate differs by
-more than one and a half percent of its way and what 20 steps go in the mean, a warning names it (one percent where blows come at most
-four steps apart or several in one step, ` + "`crowded_blows`" + `); the exit code stays 0. A nanometre or a nanoradian is no difference. Where it differs by more than half a
-percent and blows were merged or a support was open, and where that engine does not get through or blows are crowded and
-` + "`positions`" + ` is false, the run is repeated with a quarter of the step too: a difference of half a percent to that is warned
-about, and so is a quarter of the step that merges blows as well. The time that this takes has a limit: a long run is
-repeated from its start as far as that allows, and a warning says how far. The way over a rough wheel is not repeated. In
-` + "`merged_impacts`" + ` of the steps the order of the blows would change a velocity by more than a fiftieth of the fastest
-approach; in ` + "`unsupported_blows`" + ` a support was open in the step of a blow alone. The event engine follows rebounds down to
-0.1 µm/s and the fixed step to 1 mm/s unless ` + "`restitution_speed`" + ` says otherwise: a body that rocks to rest may be found
-open by a late blow in one and closed in the other, which is said in the same way.
+**Repeated runs.** Blows that come about a step apart are settled at once, or in an order that the step does not resolve. A blow on several
+contacts at once may have more than one solution. So a fixed-step run of a scene or a toy with blows, or with contacts that flicker, is
+repeated by the event-driven engine, which takes them one by one.
+
+- A warning names each coordinate that differs. It differs when it is off by more than 1.5 percent of its way and of what 20 steps go in the
+  mean; one percent where blows come at most four steps apart or several in one step (` + "`crowded_blows`" + `). The exit code stays 0. A nanometre or a
+  nanoradian is no difference.
+- The run is repeated with a quarter of the step too in two cases: a coordinate differs by more than half a percent and blows were merged or a
+  support was open; or the event-driven engine does not get through or blows are crowded, and ` + "`positions`" + ` is false. A difference of half a
+  percent to that is warned about, and so is a quarter of the step that merges blows as well.
+- The time that this takes has a limit. A long run is repeated from its start as far as that allows, and a warning says how far. The way
+  over a rough wheel is not repeated.
+- ` + "`merged_impacts`" + ` counts steps in which the order of the blows would change a velocity by more than a fiftieth of the fastest approach.
+  ` + "`unsupported_blows`" + ` counts those in which a support was open in the step of a blow alone.
+- The event engine follows rebounds down to 0.1 µm/s, the fixed step to 1 mm/s, unless ` + "`restitution_speed`" + ` says otherwise. So a body that
+  rocks to rest may be open by a late blow in one and closed in the other. That is said in the same way.
 
 ` + "`flickering_contacts`" + ` counts contacts that were open for one step between two in which they carried force. With ` + "`positions: false`" + ` a warning
 says by how much restitution is too large, and the exit code stays 0; for the brush, whose default that is, it is the count ` + "`restitution_added`" + `.

@@ -79,9 +79,19 @@ at the folder of the file, except ` + "`record.dir`" + `, which starts where the
 It writes law and parameters of the friction, and the inertia (` + "`motor.J`" + ` with a voltage drive, else ` + "`inertia`" + `), of one axis. Parameters by direction
 stand under ` + "`backward`" + `. Each number gets a comment with its source: date, record, SHA-256 of the record, standard error, method. Comments, order and
 all other lines of the file stay. Keys of an old law are taken out. Without ` + "`--rig`" + ` the file is the configuration in the recording of the result: complete,
-without comments, and without passwords. A result is refused when it is rejected or interrupted, when one of its parameters cannot be told from the record, when a second record is
-not explained (exit code 6); when it is of another rig, another axis or another kind of axis, when the compensation of the axis cannot use the law, when other parts of the file
-take their numbers from this axis by an anchor (exit code 3). Without friction of its own, the plant of a virtual rig takes the new numbers too; that is said.
+without comments, and without passwords. A result is refused with exit code 6 when
+
+- it is rejected or interrupted,
+- one of its parameters cannot be told from the record,
+- a second record is not explained;
+
+and with exit code 3 when
+
+- it is of another rig, another axis or another kind of axis,
+- the compensation of the axis cannot use the law,
+- other parts of the file take their numbers from this axis by an anchor.
+
+Without friction of its own, the plant of a virtual rig takes the new numbers too; that is said.
 `
 
 // docs/reference/config.md is made from the tags.

@@ -12,27 +12,33 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated part of docs/reference/safety.md")
+var update = flag.Bool("update", false, "rewrite the generated parts of docs/reference")
 
 // The machine drawn in docs/reference/safety.md is the machine in the table.
-func TestTransitionsAreDrawn(t *testing.T) {
-	const path, begin, end = "../docs/reference/safety.md", "<!-- transitions: begin -->", "<!-- transitions: end -->"
+func TestTransitionsDocs(t *testing.T) {
+	comparePart(t, "../docs/reference/safety.md", "transitions", drawTransitions())
+}
+
+// comparePart compares what stands between two marks of a page with what the source says, or rewrites it.
+func comparePart(t *testing.T, path, mark, text string) {
+	t.Helper()
 	doc, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	begin, end := "<!-- "+mark+": begin -->\n", "<!-- "+mark+": end -->"
 	head, rest, ok := strings.Cut(string(doc), begin)
 	_, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
 		t.Fatalf("%s has no %s … %s", path, begin, end)
 	}
-	want := head + begin + "\n" + drawTransitions() + end + tail
+	want := head + begin + text + end + tail
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != string(doc) {
-		t.Errorf("%s is not what the table says; run make docs", path)
+		t.Errorf("%s is not what the source says: make docs", path)
 	}
 }
 

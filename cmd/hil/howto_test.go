@@ -156,3 +156,63 @@ func sameText(a, b string) bool {
 	}
 	return true
 }
+
+// The lines of docs/howto/electric.md find R, drop, K and zero of a motor whose currents and speeds follow from these, and its motion is one
+// that a rig file takes.
+func TestElectricNumbersOfAMotor(t *testing.T) {
+	t.Parallel()
+	page, err1 := os.ReadFile("../../docs/howto/electric.md")
+	motor, err2 := os.ReadFile("../../docs/tutorials/first-motor.md")
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	const R, drop, K, zero, torque = 0.7, 0.25, 0.05, 0.03, 0.02 // Ω, V, N·m/A, A, N·m
+	var table strings.Builder
+	table.WriteString("timestamp,mode,drive.position,drive.current,drive.voltage\n# s,,rad,A,V\n")
+	at, position := 1e9, 0.0
+	for _, u := range []float64{0, 0.4, -0.4, 0.5, -0.5, 2, -2, 4, -4} {
+		for k := range 1200 {
+			ramp := math.Min(float64(k+1)/200, 1) // V
+			sign, speed := math.Copysign(1, u), 0.0
+			i := math.Max(math.Abs(u)-drop, 0) / R
+			if i*K > torque { // it turns, and the current carries the friction
+				i, speed = torque/K, sign*(math.Abs(u)-drop-R*torque/K)/K
+			}
+			at, position = at+1e-3, position+speed*1e-3
+			fmt.Fprintf(&table, "%.6f,run,%.9g,%.9g,%.9g\n", at, position, sign*i+zero, u*ramp)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "volt.csv"), []byte(table.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rig := ""
+	for _, block := range fence.FindAllStringSubmatch(string(motor), -1) {
+		if block[1] == "yaml" && block[2] == "rig.yaml" {
+			rig += block[3]
+		}
+	}
+	for _, block := range fence.FindAllStringSubmatch(string(page), -1) {
+		switch block[1] {
+		case "yaml":
+			before, rest, _ := strings.Cut(rig, "    reference:")
+			_, after, _ := strings.Cut(rest, "    control:")
+			file := filepath.Join(dir, "volt.yaml")
+			text := before + "    " + strings.ReplaceAll(block[3], "\n", "\n    ") + "control:" + after
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if _, errs, code := execute(t, "check", file); code != report.OK {
+				t.Error(errs)
+			}
+		case "python":
+			cmd := exec.Command(peer.Python(t, "numpy"), "-c", block[3])
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			want := fmt.Sprintf("zero %.4f A, R %.3f ohm, drop %.3f V, K %.5f N·m/A\n", zero, R, drop, K)
+			if err != nil || string(out) != want {
+				t.Errorf("%v, %s, want %s", err, out, want)
+			}
+		}
+	}
+}

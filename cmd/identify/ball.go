@@ -45,7 +45,7 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 			printAfter: func(w io.Writer) { printLevels(w, &found.Evidence) },
 			next: func() string {
 				if res.Verdict != identify.Identified {
-					return "see docs/explanation/rolling-friction.md for what each reason asks for"
+					return "see docs/reference/ball.md, What is refused, for what each reason asks for"
 				}
 				return report.CommandLine() + " --report ball.html      shows fit and residual"
 			}}, nil

@@ -359,7 +359,7 @@ energies, --step goes through it in the fixed steps of a loop and compares,
 --modes tells its eigenvalues at the equilibrium. Such files are explained in docs/reference/machine.md.
 
 A file with the key ball rolls a ball in front of cameras: -o writes the recording of its markers, which hil import and hil
-identify read, --motion what is true. Such files are explained in docs/explanation/rolling-friction.md.
+identify read, --motion what is true. Such files are explained in docs/reference/ball-files.md.
 
 A file with the key manipulator lets the tip of a chain of bodies slide on an elastic beam; the torque of its drive is among the results.
 --animate and --events work here too, --step takes the fixed step of real time. Such files are explained in docs/reference/beam.md.

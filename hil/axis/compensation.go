@@ -82,7 +82,7 @@ func (k CompKind) String() string { return Compensations[k].Name }
 func (k CompKind) Info() *CompInfo { return &Compensations[k] }
 
 // CompSpec is the section of the friction compensation: one law, what keeps it safe, and a dither beside it. See
-// docs/explanation/compensation.md.
+// docs/reference/compensation.md.
 type CompSpec struct {
 	Kind    CompKind `yaml:"kind" doc:"feedforward: the friction law at the desired velocity; feedforward-static: its steady curve there; observer: the law at the estimated velocity, for laws that yield before they slide; disturbance-observer: the torque that the motion leaves unexplained; adaptive-gain: the observer times one learned factor; adaptive-lugre: sigma0, sigma1 and sigma2 learned"`
 	Scale   float64  `yaml:"scale" want:">=0 <=1" doc:"share of the modelled friction that is compensated"`

@@ -5,7 +5,7 @@
 // nothing but this server. Data reach it over a WebSocket at /api/stream, under the names and with the payloads of the MQTT topics,
 // whatever broker there is, or none. What it missed, and what was before it was opened, it reads from the recording at /api/history.
 //
-// Commands go the other way over HTTP, POST /api/cmd/<name>, because the page's MQTT user may only read (docs/adr/0005).
+// Commands go the other way over HTTP, POST /api/cmd/<name>, because the page's MQTT user may only read (docs/adr/0005-page-commands.md).
 // Three rules guard them:
 //
 //   - a browser sends them only from our own page: the Origin must be this server, the Host must be a name that only this
