@@ -197,14 +197,15 @@ func TestSoakNodeRED(t *testing.T) {
 	await(t, address+"/hil", func(s string) bool { return strings.Contains(s, `"motor":{"mode":"ready"`) })
 }
 
-// make deb gives the same bytes twice, from a cache and without one; lintian finds nothing; the program for arm64 runs in qemu and simulates
-// the same numbers.
+// make deb gives the same bytes twice, from a cache and without one; lintian finds nothing; the program for arm64 runs in qemu and says
+// the same.
 func TestSoakPackages(t *testing.T) {
 	lintian := peer.Program(t, "lintian", "lintian")
 	qemu := peer.Program(t, "qemu-aarch64-static", "qemu-user-static")
 	build := func(arch, cache string) string {
 		path := filepath.Join(t.TempDir(), "hil")
-		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X hilrig/cmd/report.version=soak", "-o", path, "../cmd/hil")
+		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
+			"-s -w -X hilrig/cmd/report.version=soak", "-o", path, "../cmd/hil")
 		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+arch)
 		if cache != "" {
 			c.Env = append(c.Env, "GOCACHE="+cache)
