@@ -252,3 +252,77 @@ func TestSoakPackages(t *testing.T) {
 		t.Errorf("hil laws on amd64:\n%s\non arm64:\n%s", a, b)
 	}
 }
+
+// The unit lets the daemon do all that it does: of every system call of its processes none is outside the filter, no memory is both
+// writable and executable, and no socket is of another family.
+func TestSoakUnitFilter(t *testing.T) {
+	strace := peer.Program(t, "strace", "strace")
+	analyze := peer.Program(t, "systemd-analyze", "systemd")
+	unit, err := os.ReadFile("hil.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := func(key string) []string {
+		m := regexp.MustCompile(`(?m)^` + key + `=(.*)$`).FindSubmatch(unit)
+		if m == nil {
+			t.Fatalf("no %s in the unit", key)
+		}
+		return strings.Fields(string(m[1]))
+	}
+	list, err := exec.Command(analyze, "--no-pager", "syscall-filter").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, set := map[string][]string{}, ""
+	for line := range strings.Lines(string(list)) {
+		switch word := strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "@"):
+			set = word
+		case word != "" && word[0] != '#':
+			sets[set] = append(sets[set], word)
+		}
+	}
+	allowed := map[string]bool{}
+	var allow func(name string)
+	allow = func(name string) {
+		for _, member := range sets[name] {
+			allow(member)
+		}
+		allowed[name] = true
+	}
+	allow("@default")
+	for _, name := range value("SystemCallFilter") {
+		allow(name)
+	}
+
+	trace := filepath.Join(t.TempDir(), "trace")
+	c := exec.Command(strace, "-f", "-o", trace, hil(t), "run", "--rate", "100 Hz", "--duration", "8s", "--web", "localhost:0",
+		"--mqtt", "localhost:0", "--record", filepath.Join(t.TempDir(), "runs"))
+	out, _ := c.CombinedOutput() // it may trip: everything is slow under strace
+	data, err := os.ReadFile(trace)
+	if err != nil || !strings.Contains(string(out), "core up") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	families := value("RestrictAddressFamilies")
+	call := regexp.MustCompile(`^\d+ +([a-z0-9_]+)\(`)
+	family := regexp.MustCompile(`^\d+ +socket\w*\((AF_\w+)`)
+	refused := map[string]bool{}
+	calls := 0
+	for line := range strings.Lines(string(data)) {
+		if m := call.FindStringSubmatch(line); m != nil {
+			calls++
+			if !allowed[m[1]] {
+				refused[m[1]] = true
+			}
+		}
+		if m := family.FindStringSubmatch(line); m != nil && !strings.Contains(strings.Join(families, " ")+" ", m[1]+" ") {
+			refused[m[1]] = true
+		}
+		if strings.Contains(line, "PROT_WRITE|PROT_EXEC") {
+			refused[line] = true
+		}
+	}
+	if len(refused) > 0 || calls < 1000 || len(allowed) < 200 {
+		t.Errorf("refused by the unit: %v; %d calls seen, %d allowed", refused, calls, len(allowed))
+	}
+}

@@ -63,6 +63,7 @@ func (c prometheusCollector) Collect(to chan<- prometheus.Metric) {
 		gauge("mode", "1 for the mode of the rig, 0 for all others.", is, "mode", m.String())
 	}
 	count("ticks", "Ticks since the start.", h.Ticks)
+	var histograms []prometheus.Metric // made under the lock that rows wait for, sent without it
 	c.metrics.mu.Lock()
 	for _, t := range []struct {
 		name, help string
@@ -76,9 +77,13 @@ func (c prometheusCollector) Collect(to chan<- prometheus.Metric) {
 		for _, edge := range t.edges {
 			buckets[float64(edge)/1e6] = t.durations.countBelow(edge * 1000)
 		}
-		to <- prometheus.MustNewConstHistogram(prometheus.NewDesc("hil_"+t.name, t.help, nil, nil), t.durations.n, t.durations.sum*1e-9, buckets)
+		histograms = append(histograms, prometheus.MustNewConstHistogram(prometheus.NewDesc("hil_"+t.name, t.help, nil, nil), t.durations.n,
+			t.durations.sum*1e-9, buckets))
 	}
 	c.metrics.mu.Unlock()
+	for _, m := range histograms {
+		to <- m
+	}
 	n := &h.Counts
 	count("skipped_ticks", "Ticks that never ran.", n.Skipped)
 	count("catch_up_ticks", "Ticks that ran at once after a miss.", n.CatchUp)
