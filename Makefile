@@ -92,6 +92,7 @@ soak: build lint          ## the long checks: starts at 10 kHz, frozen broker, l
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./identify/...    # coverage over many records, every start, rivals of SciPy
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run Coverage ./cmd/identify    # intervals of machines over records
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run Soak ./estimator    # estimates against the ideal filter, every axis and rate
+	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./contrib    # packages, Prometheus, Node-RED, schemas
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./hil/models    # rival laws under every seed
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./engine/lcp ./engine/contact ./engine/plant/brush    # criteria of the brush over seeds and designs
 	./$(BIN) latency --pair

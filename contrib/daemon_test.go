@@ -178,7 +178,8 @@ var clients atomic.Int32 // of brokers, so far
 // mqttClient reads everything as a viewer does, and gives orders as the operator.
 func (d *runningDaemon) mqttClient(seen func(message)) paho.Client {
 	d.t.Helper()
-	o := paho.NewClientOptions().AddBroker("tcp://localhost:" + d.port()).SetClientID(fmt.Sprint("test-", clients.Add(1))).SetUsername("operator").
+	o := paho.NewClientOptions().AddBroker("tcp://localhost:" + d.port())
+	o.SetClientID(fmt.Sprint("test-", clients.Add(1))).SetUsername("operator").
 		SetPassword(d.password).SetOrderMatters(true)
 	c := paho.NewClient(o)
 	if k := c.Connect(); k.Wait() && k.Error() != nil {

@@ -46,7 +46,8 @@ func newDpkgRoot(t *testing.T) dpkgRoot {
 
 func (r dpkgRoot) dpkg(args ...string) {
 	r.t.Helper()
-	all := append([]string{"--root=" + r.path, "--force-script-chrootless", "--force-not-root", "--force-architecture", "--log=/dev/null"}, args...)
+	all := append([]string{"--root=" + r.path, "--force-script-chrootless", "--force-not-root", "--force-architecture",
+		"--log=/dev/null"}, args...)
 	if out, err := exec.Command("dpkg", all...).CombinedOutput(); err != nil {
 		r.t.Fatalf("dpkg %v: %v\n%s", args, err, out)
 	}

@@ -79,8 +79,8 @@ func (doc *asyncAPI) channelOf(topic string) string {
 func TestTopics(t *testing.T) {
 	doc := readAsyncAPI(t)
 	d := startDaemon(t)
-	want := []string{"status", "meta", "params", "state", "samples", "estimate", "estimate/report", "identify/status", "identify/result", "health",
-		"event", "cmd/stop/ack", "cmd/set/ack", "cmd/identify/ack", "cmd/hold/ack", "cmd/adopt/ack"}
+	want := []string{"status", "meta", "params", "state", "samples", "estimate", "estimate/report", "identify/status", "identify/result",
+		"health", "event", "cmd/stop/ack", "cmd/set/ack", "cmd/identify/ack", "cmd/hold/ack", "cmd/adopt/ack"}
 	orders := map[string]string{"hold": `{"id":"1"}`, "set": `{"id":"2","set":{"shaft.control.kp":0.3}}`, "stop": "{}",
 		"identify": `{"id":"3","identify":{"axis":"shaft","way":"least-squares","window_s":2}}`,
 		"adopt":    `{"id":"4","adopt":{"axis":"shaft","law":"coulomb","params":{"Fc":9,"Fv":1e-4}},"confirm":false}`}
@@ -108,7 +108,8 @@ func TestTopics(t *testing.T) {
 			job.Messages = append(job.Messages, judged{m.topic, ref.Ref + "/payload", m.body})
 		}
 	}
-	broken := judged{"event", "#/components/messages/event/payload", json.RawMessage(`{"timestamp":1,"seq":1,"level":"loud","text":"","extra":1}`)}
+	broken := judged{"event", "#/components/messages/event/payload",
+		json.RawMessage(`{"timestamp":1,"seq":1,"level":"loud","text":"","extra":1}`)}
 	job.Messages = append(job.Messages, broken) // the reader finds what is wrong
 	var wrong []string
 	peer.Ask(t, "jsonschema", job, &wrong, "-c", check)

@@ -22,9 +22,9 @@ type serviceNotifier struct {
 	cause func() string   // of the newest row, in words; "": none
 	send  func(text string)
 
-	ready    bool
-	lastRows uint64
-	status   string // as last told
+	readyTold bool
+	lastRows  uint64
+	status    string // as last told
 }
 
 // step is called a few times within the watchdog's time.
@@ -37,8 +37,8 @@ func (n *serviceNotifier) step() {
 	text := "WATCHDOG=1"
 	mode := n.mode()
 	// a rig that begins latched in TRIP or ESTOP has no self-test until somebody resets it: it is served, and waits for him
-	if !n.ready && mode != hil.Init && mode != hil.SelfTest {
-		n.ready = true
+	if !n.readyTold && mode != hil.Init && mode != hil.SelfTest {
+		n.readyTold = true
 		text += "\nREADY=1"
 	}
 	status := "STATUS=mode " + mode.String()

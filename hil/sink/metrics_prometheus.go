@@ -63,10 +63,11 @@ func (c prometheusCollector) Collect(to chan<- prometheus.Metric) {
 		gauge("mode", "1 for the mode of the rig, 0 for all others.", is, "mode", m.String())
 	}
 	count("ticks", "Ticks since the start.", h.Ticks)
+	var histograms []prometheus.Metric // made under the lock that rows wait for, sent without it
 	c.metrics.mu.Lock()
 	for _, t := range []struct {
 		name, help string
-		from       *histogram
+		durations  *histogram
 		edges      []int64
 	}{
 		{"lateness_seconds", "How late ticks woke, since the start.", &c.metrics.total.lateness, lateEdges[:]},
@@ -74,11 +75,15 @@ func (c prometheusCollector) Collect(to chan<- prometheus.Metric) {
 	} {
 		buckets := map[float64]uint64{}
 		for _, edge := range t.edges {
-			buckets[float64(edge)/1e6] = t.from.countBelow(edge * 1000)
+			buckets[float64(edge)/1e6] = t.durations.countBelow(edge * 1000)
 		}
-		to <- prometheus.MustNewConstHistogram(prometheus.NewDesc("hil_"+t.name, t.help, nil, nil), t.from.n, t.from.sum*1e-9, buckets)
+		histograms = append(histograms, prometheus.MustNewConstHistogram(prometheus.NewDesc("hil_"+t.name, t.help, nil, nil), t.durations.n,
+			t.durations.sum*1e-9, buckets))
 	}
 	c.metrics.mu.Unlock()
+	for _, m := range histograms {
+		to <- m
+	}
 	n := &h.Counts
 	count("skipped_ticks", "Ticks that never ran.", n.Skipped)
 	count("catch_up_ticks", "Ticks that ran at once after a miss.", n.CatchUp)
@@ -98,7 +103,8 @@ func (c prometheusCollector) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	for _, m := range h.Models {
-		gauge("model_busy_p99_seconds", "What a step of the model took in the last second, 99th percentile.", m.BusyTime.P99*1e-6, "model", m.Name)
+		gauge("model_busy_p99_seconds", "What a step of the model took in the last second, 99th percentile.", m.BusyTime.P99*1e-6, "model",
+			m.Name)
 		gauge("model_share_ratio", "Share of the period that steps of the model took, last second.", m.Share, "model", m.Name)
 		gauge("model_level", "How the newest step was done: 0 in full, higher is cheaper.", m.Level, "model", m.Name)
 		count("model_level_changes", "Changes of the level.", m.Changes, "model", m.Name)
@@ -121,7 +127,8 @@ func prometheusUnit(key string, v float64) (kind prometheus.ValueType, name stri
 	for _, u := range []struct {
 		suffix, unit string
 		scale        float64
-	}{{"_us", "_seconds", 1e-6}, {"_ms", "_seconds", 1e-3}, {"_ppm", "_ratio", 1e-6}, {"_heap_bytes", "_heap_bytes", 1}, {"_connected", "_connected", 1}} {
+	}{{"_us", "_seconds", 1e-6}, {"_ms", "_seconds", 1e-3}, {"_ppm", "_ratio", 1e-6}, {"_heap_bytes", "_heap_bytes", 1},
+		{"_connected", "_connected", 1}} {
 		if base, found := strings.CutSuffix(key, u.suffix); found {
 			return prometheus.GaugeValue, base + u.unit, v * u.scale
 		}
