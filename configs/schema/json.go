@@ -10,10 +10,10 @@ import (
 )
 
 // NumberPattern is what a number with a unit looks like; the unit itself is checked on loading.
-const NumberPattern = `^\s*[+\-−]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?(\s*\S.*)?$`
+const NumberPattern = `^\s*[+\-−]?([0-9]+\.?[0-9]*|\.[0-9]+|π|pi)([eE][+-]?[0-9]{1,4})?(\s*\S.*)?$`
 
 // RangePattern is ± and such a number.
-const RangePattern = `^\s*(±|\+-|\+/-)\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?(\s*\S.*)?$`
+const RangePattern = `^\s*(±|\+-|\+/-)\s*([0-9]+\.?[0-9]*|\.[0-9]+|π|pi)([eE][+-]?[0-9]{1,4})?(\s*\S.*)?$`
 
 // JSON is the JSON Schema (draft 2020-12) of a struct with the tags of this package and its defaults: editors complete
 // and check rig files with it. title names the document.

@@ -141,11 +141,40 @@ func (u Unit) Parse(num string, delta bool) float64 {
 
 var numberText = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?`)
 
-// SplitNumber cuts "12 mN·m" into digits and unit.
+// fractionText is a number with π or a divisor in it: 2π/65536, -π/180, 2*pi, 1/4096. Behind it stands no letter.
+var fractionText = regexp.MustCompile(`^([+-]?)(\d+\.?\d*(?:[eE][+-]?\d{1,3})?)?\s*[·*]?\s*(π|pi\b)?\s*(?:/\s*(\d+\.?\d*(?:[eE][+-]?\d{1,3})?))?`)
+
+// fraction takes such a number off s and gives its digits; "": there is none.
+func fraction(s string) (num, rest string) {
+	m := fractionText.FindStringSubmatch(s)
+	if m == nil || m[3] == "" && (m[2] == "" || m[4] == "") {
+		return "", s
+	}
+	x := 1.0
+	if m[2] != "" {
+		x, _ = strconv.ParseFloat(m[2], 64)
+	}
+	if m[3] != "" {
+		x *= math.Pi
+	}
+	if m[4] != "" {
+		over, _ := strconv.ParseFloat(m[4], 64)
+		x /= over
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "", s
+	}
+	return m[1] + strconv.FormatFloat(x, 'g', -1, 64), s[len(m[0]):]
+}
+
+// SplitNumber cuts "12 mN·m" into digits and unit; the digits of "2π/65536 rad" are those of its value.
 func SplitNumber(s string) (num, unit string, err error) {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "−", "-"))
-	num = numberText.FindString(s)
-	rest := s[len(num):]
+	num, rest := fraction(s)
+	if num == "" {
+		num = numberText.FindString(s)
+		rest = s[len(num):]
+	}
 	unit = strings.TrimSpace(rest)
 	switch low := strings.ToLower(strings.TrimLeft(s, "+-.")); {
 	case num == "" && (strings.HasPrefix(low, "nan") || strings.HasPrefix(low, "inf")):

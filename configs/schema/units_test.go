@@ -198,6 +198,13 @@ func TestParseValue(t *testing.T) {
 		{"90 %", "1", 0.9},
 		{"−3 V", "V", -3}, // typographic minus
 		{".5e-3 s", "ms", 0.5},
+		{"2π/65536", "rad", 9.587379924285257e-05},
+		{"-2 π / 65536 rad", "rad", -9.587379924285257e-05},
+		{"2*pi/65536", "1", 9.587379924285257e-05},
+		{"π rad", "rad", 3.141592653589793},
+		{"180/4 deg", "rad", 0.7853981633974483},
+		{"1/4 mV", "V", 0.00025},
+		{"3 1/s", "Hz", 3},
 	} {
 		got, err := ParseValue(c.text, c.unit)
 		if err != nil || math.Abs(got-c.want) > 1e-15*math.Max(1, math.Abs(c.want)) {
@@ -211,6 +218,9 @@ func TestParseValue(t *testing.T) {
 		{"3 V", "A", "3 V\" is in V (voltage), want A (current)"},
 		{"1e999", "V", "beyond all floating-point numbers"},
 		{"NaN", "V", "only finite numbers"},
+		{"1/0 V", "V", `unexpected "/"`},
+		{"2pint", "1", "is not a unit"},
+		{"2π/", "1", "/"},
 		{"+Inf", "V", "only finite numbers"},
 		{"1,5 V", "V", "decimals are written with a point"},
 		{"1_000", "V", "without _"},

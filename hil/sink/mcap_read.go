@@ -63,6 +63,26 @@ func openMCAP(r io.ReaderAt, size int64) (*mcapReader, error) {
 	return m, nil
 }
 
+// checkData compares the data in front of a sound summary with its checksum, which covers what chunks do not: names, units, configuration.
+func (m *mcapReader) checkData() error {
+	end := make([]byte, recordHead+4)
+	at := m.dataEnd - int64(len(end)) // a sound summary begins where the data ends
+	if !m.indexed || at < int64(len(mcapMagic)) {
+		return nil
+	}
+	if _, err := m.r.ReadAt(end, at); err != nil {
+		return err
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, io.NewSectionReader(m.r, 0, at)); err != nil {
+		return err
+	}
+	if crc := le.Uint32(end[recordHead:]); end[0] != opDataEnd || crc != 0 && crc != sum.Sum32() {
+		m.problem(at, "bytes in front of the index are damaged (CRC)")
+	}
+	return nil
+}
+
 // grow lists the chunks that a file without a summary has got since; its end, where a record may be under way, is no problem.
 func (m *mcapReader) grow(size int64) error {
 	m.size, m.problems = size, nil

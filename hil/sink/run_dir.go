@@ -195,7 +195,7 @@ func listRuns(dir string) ([]runDir, error) {
 				continue // gone in the meantime
 			}
 			r.size += info.Size()
-			if info.ModTime().After(r.written) {
+			if f.Name() != runTags && info.ModTime().After(r.written) {
 				r.written = info.ModTime()
 			}
 			recording = recording || f.Name() == runFile

@@ -129,6 +129,9 @@ func (r *Run) Verify(ctx context.Context) (v VerifiedRun, err error) {
 	if _, err := r.Summary(); err != nil {
 		v.Problems = append(v.Problems, err.Error())
 	}
+	if err := r.m.checkData(); err != nil {
+		v.Problems = append(v.Problems, err.Error())
+	}
 	for _, p := range r.Problems() {
 		v.Problems = append(v.Problems, p.String())
 	}
