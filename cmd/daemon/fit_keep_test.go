@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // Keep writes what was accepted and is in force, over the file that was loaded and no other, and not what would change the run.
 func TestKeep(t *testing.T) {
 	f, _, accept, rollback, inForce := acceptBench(t)
+	f.d.bus.log = slog.New(slog.DiscardHandler)
 	file := filepath.Join(t.TempDir(), "rig.yaml")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -23,7 +25,7 @@ func TestKeep(t *testing.T) {
 		}
 	}
 	const old, changed = "# the rig\n", "# the rig, changed\n"
-	makes := func(c *configs.Config) {} // what the written file makes besides the model in force
+	makes := func(*configs.Config) {} // what the written file makes besides the model in force
 	plantToo := false
 	writer := func(result, path string, before func(*configs.Config, bool) error) (string, error) {
 		if path != file {
