@@ -74,7 +74,8 @@ type Command struct {
 }
 
 // FitCommands are those of the identification beside the loop: they never reach the tick, except that accept and rollback adopt a model.
-var FitCommands = []string{"identify", "cancel", "accept", "rollback"}
+// keep writes what was accepted into the rig file.
+var FitCommands = []string{"identify", "cancel", "accept", "rollback", "keep"}
 
 // IsCommand tells whether there is a command of this name.
 func IsCommand(name string) bool {

@@ -30,6 +30,23 @@ import (
 type Options struct {
 	rig, axis, outputPath string
 	force, json           bool
+	before                func(changed *configs.Config, plantToo bool) error // may refuse what would be written; nil: nothing is refused
+}
+
+// Keep writes a result over a rig file in the name of the daemon that runs it: see daemon.ResultWriter.
+func Keep(result, file string, before func(changed *configs.Config, plantToo bool) error) (string, error) {
+	var out, remarks strings.Builder
+	err := Run(result, Options{rig: file, outputPath: file, force: true, before: before}, &out, &remarks)
+	said := func(b *strings.Builder) string {
+		return strings.Join(strings.Split(strings.TrimSpace(b.String()), "\n"), "; ")
+	}
+	if err != nil {
+		return "", errors.New(strings.TrimPrefix(strings.TrimSpace(err.Error()+" "+said(&remarks)), "config apply: "))
+	}
+	changes, _, _ := strings.Cut(out.String(), "next: ")
+	out.Reset()
+	out.WriteString(changes)
+	return said(&out), nil
 }
 
 // Flags are those of hil config apply.
@@ -117,6 +134,11 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	elsewhere, err := c.verify(changed)
 	if err != nil {
 		return fail(report.Invalid, "%s: %w", name, err)
+	}
+	if f.before != nil {
+		if err := f.before(changed, elsewhere); err != nil {
+			return fail(report.Quality, "%w", err)
+		}
 	}
 	if moved, err := configs.LoadBytes(cmp.Or(f.outputPath, name), text); err != nil || !sameRig(moved, changed) {
 		return fail(report.Invalid, "paths in %s start at its folder: write the changed file beside it, or make them whole", name)

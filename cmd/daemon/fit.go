@@ -149,6 +149,8 @@ func (f *fitter) command(ctx context.Context, c hil.Command) hil.Reply {
 		err = f.accept(ctx, c)
 	case "rollback":
 		err = f.rollback(ctx, c)
+	case "keep":
+		err = f.keep(c)
 	}
 	if err != nil {
 		var question *questionError

@@ -143,7 +143,7 @@ func daemonRig(ctx context.Context, out io.Writer, screen *report.Redrawn, cfg *
 	}()
 	defer in.Close()
 	o.ReadyLine = true
-	_, err = play(ctx, in, screen, bus, cfg, a, hand, ReadyLine{CoreTicking: true}, o.RunOptions)
+	_, err = play(ctx, in, screen, bus, cfg, a, hand, ReadyLine{CoreTicking: true}, o.RunOptions, rigFile{})
 	if errors.Is(err, daemon.ErrDevice) {
 		return report.ExitWith(report.Unavailable, err)
 	}

@@ -48,6 +48,7 @@ type RunOptions struct {
 	Cpu, KeepOff, Parent                                            int
 	Seed                                                            uint64
 	Flood, Ballast                                                  float64
+	WriteResult                                                     ResultWriter // for the command keep; nil: it is refused
 }
 
 // logFormat is json where all output is.
@@ -67,6 +68,10 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 		return err
 	}
 	starter := cmp.Or(o.Parent, rt.StartedBy())
+	var loaded rigFile
+	if file != "" {
+		loaded.open(file, o.WriteResult) // before it is loaded: a change between the two is found by keep
+	}
 	cfg, err := runConfig(file, o, log)
 	if err != nil {
 		return err
@@ -125,7 +130,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 		return report.ExitWith(report.Invalid, err)
 	}
 	o.Arm = arm
-	d, err := play(ctx, out, screen, bus, cfg, a, hand, ready, o)
+	d, err := play(ctx, out, screen, bus, cfg, a, hand, ready, o, loaded)
 	if d == nil {
 		return unlessInterrupted(err, wasInterrupted())
 	}
@@ -145,7 +150,7 @@ const visitors = 0.5
 
 // play runs an assembly with its sinks until ctx ends. Without services it did not come so far.
 func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *eventBus, cfg *configs.Config, a *daemon.Assembly,
-	hand Handover, ready ReadyLine, o RunOptions) (*services, error) {
+	hand Handover, ready ReadyLine, o RunOptions, loaded rigFile) (*services, error) {
 	config, err := cfg.Redacted().Marshal() // recorded and handed to the core, neither of which needs a password
 	if err != nil {
 		return nil, err
@@ -161,7 +166,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 		log.Error(fmt.Sprintf("internal error: %v; the run ends, in the safe state", p))
 		end(p)
 	})()
-	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant, share: rt.NewShare(visitors)}
+	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant, share: rt.NewShare(visitors), file: loaded}
 	for _, name := range a.Schema.Axes() {
 		d.liveRows = append(d.liveRows, sink.NewLiveRows(&a.Schema, name))
 	}

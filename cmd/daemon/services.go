@@ -34,6 +34,7 @@ type services struct {
 	bus  *eventBus
 	log  *slog.Logger
 	a    *daemon.Assembly
+	file rigFile // that runs
 
 	plant bool                              // the rows are those of a virtual rig
 	sup   atomic.Pointer[daemon.Supervisor] // set a moment after the servers are up

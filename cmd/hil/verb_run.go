@@ -3,11 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"hilrig/cmd/apply"
 	"hilrig/cmd/daemon"
 )
 
 func newRunCmd() *cobra.Command {
-	var o daemon.RunOptions
+	o := daemon.RunOptions{WriteResult: apply.Keep}
 	c := &cobra.Command{
 		Use:   "run [FILE]",
 		Short: "The daemon: run beside a rig; without a file, beside a virtual one",

@@ -27,7 +27,11 @@ func WriteWhole(path string, force bool, write func(io.Writer) error) error {
 		err = write(tmp)
 	}
 	place := func() error { return Place(tmp.Name(), path, force) }
-	for _, next := range []func() error{func() error { return tmp.Chmod(0o644) }, tmp.Sync, tmp.Close, place} {
+	mode := fs.FileMode(0o644)
+	if old, err := os.Stat(path); err == nil {
+		mode = old.Mode().Perm() // who may not read the old one may not read the new one
+	}
+	for _, next := range []func() error{func() error { return tmp.Chmod(mode) }, tmp.Sync, tmp.Close, place} {
 		if err == nil {
 			err = next()
 		}

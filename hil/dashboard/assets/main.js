@@ -179,7 +179,7 @@ async function start() {
 
   window.hil = {
     counters, info, rows, view: () => [...traces.view], window: () => traces.window, paused: () => traces.paused, mode: () => now.mode,
-    link: () => now.link[0], free: traces.free, events, marks: () => traces.marks.at, still: () => traces.source, history: traces.history, curves: () => ({ ranges: curve.at?.ranges, found: curve.axis.found.length, handed: Boolean(curve.axis.handed), last: curve.axis.found.at(-1), model: curve.axis.model }), zoom: (a, b) => traces.zoomTo(a, b), drawn: () => traces.plots[1].data[0],
+    link: () => now.link[0], free: traces.free, events, redraw: () => traces.draw(), marks: () => traces.marks.at, still: () => traces.source, history: traces.history, curves: () => ({ ranges: curve.at?.ranges, found: curve.axis.found.length, handed: Boolean(curve.axis.handed), last: curve.axis.found.at(-1), model: curve.axis.model }), zoom: (a, b) => traces.zoomTo(a, b), drawn: () => traces.plots[1].data[0],
     inView: () => { const [x, , [a, b]] = traces.plots[1].data; return x.filter((t) => t >= a && t <= b).length; }, ranges: () => traces.plots.map((p) => (p.u ? p.range('y') : null)), curveSamples: () => curve.axis?.samples ?? 0, curveUnits: () => [curve.axis?.velocity?.unit, curve.axis?.friction?.unit],
   };
 }
