@@ -235,13 +235,21 @@ func (c *change) warn(format string, args ...any) {
 // ours are comments of an earlier result.
 var ours = regexp.MustCompile(`^(identified|not identified, known beforehand)[^;]*(; )?`)
 
-// setNumber writes a number with its source, in front of what the file says of the key itself. was is the number before, NaN: none.
+// ofTheOld are comments on the number that was there: one that holds a number, or says where the number came from.
+var ofTheOld = regexp.MustCompile(`(?i)\d|\b(guess|assum|estimat|measur|data ?sheet|catalog|typical|roughly|about|default|todo|from|by)`)
+
+// setNumber writes a number with its source, in front of what the file says of the key itself. was is the number before, NaN: none. What
+// the file says of the old number is taken out.
 func (c *change) setNumber(path string, value, was, err float64, unit string) {
 	comment := "not identified, known beforehand"
 	if err > 0 {
 		comment = fmt.Sprintf("identified %s, ± %.2g, method %s", c.source, err, c.method)
 	}
-	if old := ours.ReplaceAllString(c.Comment(path), ""); old != "" && old != unit {
+	switch old := ours.ReplaceAllString(c.Comment(path), ""); {
+	case old == "" || old == unit:
+	case ofTheOld.MatchString(old) && value != was:
+		c.warn("%s: its comment was on the old number and is taken out: %s", path, old)
+	default:
 		comment += "; " + old
 	}
 	c.Set(path, strconv.FormatFloat(value, 'g', -1, 64)+schema.UnitSuffix(unit), comment)

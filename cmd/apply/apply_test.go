@@ -104,6 +104,18 @@ func numbers(t *testing.T, text string) (law string, n map[string]float64) {
 	return c.Axes[0].Friction.Name, n
 }
 
+// A comment on the number that was there goes with it, and is said; one on the key stays.
+func TestApplyTakesOutOldComments(t *testing.T) {
+	for comment, stays := range map[string]bool{"rotor and load": true, "70 g·cm²": false, "from the data sheet": false, "a guess": false,
+		"measured by the maker": false, "of rotor": true} {
+		rig := rigFile(t, "# rotor and load", "# "+comment)
+		text, errs, err := applied(t, lugre(), rig)
+		if kept := strings.Contains(text, comment); err != nil || kept != stays || strings.Contains(errs, "taken out: "+comment) == stays {
+			t.Errorf("%q: %v, kept %v, want %v\n%s", comment, err, kept, stays, errs)
+		}
+	}
+}
+
 // The rig uses the numbers of the result to all digits; every other line of the file is what it was.
 func TestApplyLuGre(t *testing.T) {
 	r := lugre()

@@ -326,7 +326,7 @@ func TestStudyVerb(t *testing.T) {
 			"version: 1\nmax_failed: 90 %")}, report.OK, "runs failed:\n   run "},
 		{"no file", []string{"not-there.yaml"}, report.Invalid, "no such file"},
 		{"rig file", []string{"../../configs/motor.yaml"}, report.Invalid, "hil run"},
-		{"format", []string{good, "--format", "xlsx"}, report.Usage, "want csv or parquet"},
+		{"format", []string{good, "--format", "xlsx"}, report.Usage, "want csv, mat, parquet"},
 		{"workers", []string{good, "--workers", "-1"}, report.Usage, "--workers -1"},
 		{"runs", []string{good, "--runs", "0"}, report.Usage, "--runs 0"},
 		{"no argument", nil, report.Usage, "accepts 1 arg"},

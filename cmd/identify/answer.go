@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"hilrig/cmd/report"
 	"hilrig/identify"
@@ -49,28 +48,15 @@ type machineFile struct {
 	note       string                                            // of that
 }
 
-// interruptible is a context that a signal ends. A fit then goes on until the best so far is evaluated. Where that takes long it is said.
-func interruptible(parent context.Context, stderr io.Writer) (ctx context.Context, stop func()) {
-	ctx, was, release := report.UntilInterrupt(parent)
-	over := make(chan struct{})
-	context.AfterFunc(ctx, func() {
-		select {
-		case <-over:
-		case <-time.After(time.Second):
-			if was() {
-				fmt.Fprintln(stderr, "interrupted: the best values so far are being evaluated; Ctrl-C again ends the program at once")
-			}
-		}
-	})
-	return ctx, func() { close(over); release() }
-}
+// goesOn is what a fit does after Ctrl-C.
+const goesOn = "the best values so far are being evaluated"
 
 // answer runs a fit, which can be interrupted, and writes what it found where it is wanted.
 func (f *Options) answer(ctx context.Context, path string, stdout, stderr io.Writer,
 	fit func(ctx context.Context, bar *report.Progress) (*answer, error)) error {
 	bar := report.NewProgress(stderr)
 	defer bar.Finish()
-	ctx, stop := interruptible(ctx, stderr)
+	ctx, _, stop := report.UntilInterrupt(ctx, goesOn)
 	defer stop()
 	limited := ctx
 	if f.timeLimit > 0 {

@@ -47,7 +47,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 			paths[0]))
 	}
 
-	ctx, stop := interruptible(ctx, stderr)
+	ctx, _, stop := report.UntilInterrupt(ctx, goesOn)
 	defer stop()
 	bar := report.NewProgress(stderr)
 	defer bar.Finish()

@@ -173,7 +173,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		percent = 100
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
-	ctx, stop := interruptible(ctx, stderr)
+	ctx, _, stop := report.UntilInterrupt(ctx, goesOn)
 	defer stop()
 	rig, axis := originOf(cfg)
 	said, err := f.announce(ctx, rig, axis, cfg.Method.String(), cfg.Method.Law(cfg.Model.Law))

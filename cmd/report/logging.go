@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,9 +40,13 @@ func NewLogger(out io.Writer, format string, verbose, quiet bool) (*slog.Logger,
 // repeatWindow is how soon after the first a further signal still means the same: whoever ends a process group often tells its members too.
 const repeatWindow = time.Second
 
+// quietTime is how long after Ctrl-C a program may go on without a word.
+const quietTime = time.Second
+
 // UntilInterrupt is a context that ends at the first Ctrl-C, SIGTERM, or hang-up of the terminal (which nohup switches off); one that comes
-// more than a second later ends the program at once. was tells whether a signal came; context.Cause says which.
-func UntilInterrupt(parent context.Context) (ctx context.Context, was func() bool, stop func()) {
+// more than a second later ends the program at once. After what goes on without an end for a
+// second it says what that is, goesOn if given. was tells whether a signal came; context.Cause says which.
+func UntilInterrupt(parent context.Context, goesOn ...string) (ctx context.Context, was func() bool, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -50,11 +56,20 @@ func UntilInterrupt(parent context.Context) (ctx context.Context, was func() boo
 	signal.Notify(ch, signals...)
 	go func() {
 		var first time.Time
+		var quiet *time.Timer
+		defer func() {
+			if quiet != nil {
+				quiet.Stop()
+			}
+		}()
 		for s := range ch {
 			switch {
 			case first.IsZero():
 				first = time.Now()
 				cancel(interruption{s})
+				quiet = time.AfterFunc(quietTime, func() {
+					printWithin(os.Stderr, "interrupted: %s; Ctrl-C again ends the program at once\n", cmp.Or(strings.Join(goesOn, ""), "what is under way is brought to its end"))
+				})
 			case time.Since(first) > repeatWindow:
 				os.Exit(Interrupted)
 			}

@@ -31,7 +31,7 @@ func OrDash(format string, x *float64) string {
 func Clean(x float64) float64 { return x + 0 }
 
 // Digits shows numbers of a parameter to two digits of the smallest of its errors that are there; very large and very small ones with
-// an exponent.
+// an exponent that is a multiple of three, as prefixes are: 120.06e-6.
 func Digits(value float64, errs ...*float64) func(float64) string {
 	err := math.Inf(1)
 	for _, e := range errs {
@@ -39,15 +39,20 @@ func Digits(value float64, errs ...*float64) func(float64) string {
 			err = math.Min(err, *e)
 		}
 	}
-	if size := math.Abs(value); size >= 1e6 || size > 0 && size < 1e-4 {
-		return func(x float64) string { return fmt.Sprintf("%.4g", x) }
+	exponent := 0
+	if size := math.Abs(value); size >= 1e6 || size > 0 && size < 1e-3 {
+		exponent = 3 * int(math.Floor(math.Log10(size)/3))
 	}
-	d := decimals(err)
+	unit := math.Pow(10, float64(exponent))
+	d := decimals(err / unit)
 	if math.IsInf(err, 0) {
 		d = 3
 	}
 	return func(x float64) string {
-		if math.Abs(x) >= 1e9 {
+		switch {
+		case exponent != 0 && math.Abs(x/unit) < 1e6:
+			return fmt.Sprintf("%.*fe%d", d, x/unit, exponent)
+		case exponent != 0 || math.Abs(x) >= 1e9:
 			return fmt.Sprintf("%.2g", x)
 		}
 		return fmt.Sprintf("%.*f", d, x)
