@@ -131,7 +131,8 @@ func TestViewPage(t *testing.T) {
 	// events, the newest first, and what to do after the trip
 	p.until("document.querySelectorAll('#events li').length === 3")
 	list := eval[[]string](p, "[...document.querySelectorAll('#events li')].map((e) => e.textContent)")
-	if !strings.Contains(list[0], "5.00 s") || !strings.Contains(list[0], hil.CauseJump.Advice()) || !strings.Contains(list[1], "2 times since 2.00 s") {
+	if !strings.Contains(list[0], "5.00 s") || !strings.Contains(list[0], hil.CauseJump.Advice()) || !strings.Contains(list[1],
+		"2 times since 2.00 s") {
 		t.Errorf("events: %q", list)
 	}
 	p.do(chromedp.Click(chromedp.CSS("[data-events=faults]")))
