@@ -90,7 +90,9 @@ func TestKeep(t *testing.T) {
 		t.Errorf("the file is %q", text)
 	}
 	want("twice", "web", "") // the file is what keep left
-	f.d.file.write = func(string, string, func(*configs.Config, bool) error) (string, error) { return "", errors.New("disk full") }
+	f.d.file.write = func(string, string, func(*configs.Config, bool) error) (string, error) {
+		return "", errors.New("disk full")
+	}
 	want("no room", "web", "disk full")
 	f.d.file.write = writer
 	if r := rollback(); !r.OK {

@@ -24,7 +24,8 @@ func TestSpectrum(t *testing.T) {
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url + "/icon.svg"))
 	got := await[[]float64](p, `const { spectrum } = await import('/spectrum.js');
-		const y = Float64Array.from({ length: 9000 }, (_, i) => 0.3 * Math.sin(2 * Math.PI * 48.83 * i / 1000 + 0.4) + 1e-3 * Math.sin(2 * Math.PI * 211.7 * i / 1000) + 40 - 0.01 * i);
+		const y = Float64Array.from({ length: 9000 }, (_, i) =>
+			0.3 * Math.sin(2 * Math.PI * 48.83 * i / 1000 + 0.4) + 1e-3 * Math.sin(2 * Math.PI * 211.7 * i / 1000) + 40 - 0.01 * i);
 		const s = spectrum(y, 1000), line = Math.max(...s.a.filter((_, k) => Math.abs(s.f[k] - 211.7) < 1));
 		const far = Math.max(...s.a.filter((_, k) => s.f[k] > 300));
 		const f = spectrum(Float64Array.from({ length: 200 }, (_, i) => Math.cos(0.5 * i)), 100);
@@ -70,7 +71,7 @@ func TestFreeFigures(t *testing.T) {
 	if math.Abs(peak[0]-9/(2*math.Pi)) > 0.03 || math.Abs(peak[1]-2e-3) > 1e-4 {
 		t.Errorf("peak of %g rad at %g Hz, want 2 mrad at 1.432 Hz", peak[1], peak[0])
 	}
-	p.until("document.querySelectorAll('#plots .trace b')[document.querySelectorAll('#plots .trace b').length - 4].textContent.startsWith('peak 2.0')")
+	p.until("[...document.querySelectorAll('#plots .trace b')].at(-4).textContent.startsWith('peak 2.0')")
 	if n, _ := p.inked("#plots figure:last-child canvas"); n < 1500 {
 		t.Errorf("x–y: %d pixels drawn", n)
 	}

@@ -154,13 +154,15 @@ func TestViewPage(t *testing.T) {
 	if !colour("warn") || colour("good") {
 		t.Error("weakly identified is not written in the colour of a warning")
 	}
-	eval[any](p, "(() => { const s = document.getElementById('ident-results'); s.selectedIndex = 1; s.dispatchEvent(new Event('change')); })()")
+	eval[any](p, `(() => { const s = document.getElementById('ident-results'); s.selectedIndex = 1;
+		s.dispatchEvent(new Event('change')); })()`)
 	if !colour("good") {
 		t.Error("identified is not written in the colour of what is good")
 	}
 	// reset shows all again; a spectrum of the whole
 	p.do(chromedp.Click(chromedp.CSS("#unzoom")))
 	p.until("hil.view()[0] < -5.9")
-	eval[any](p, "(() => { const s = document.querySelectorAll('select.kind')[1]; s.value = 'spectrum'; s.dispatchEvent(new Event('change')); })()")
+	eval[any](p, `(() => { const s = document.querySelectorAll('select.kind')[1]; s.value = 'spectrum';
+		s.dispatchEvent(new Event('change')); })()`)
 	p.until("hil.free[1].graph.found?.every(Boolean)")
 }
