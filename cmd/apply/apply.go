@@ -30,13 +30,13 @@ import (
 type Options struct {
 	rig, axis, outputPath string
 	force, json           bool
-	before                func(changed *configs.Config, plantToo bool) error // may refuse what would be written; nil: nothing is refused
+	checkChanged          func(changed *configs.Config, plantToo bool) error // may refuse what would be written; nil: nothing is refused
 }
 
-// Keep writes a result over a rig file in the name of the daemon that runs it: see daemon.ResultWriter.
-func Keep(result, file string, before func(changed *configs.Config, plantToo bool) error) (string, error) {
+// KeepResult writes a result over a rig file in the name of the daemon that runs it: see daemon.ResultWriter.
+func KeepResult(result, file string, before func(changed *configs.Config, plantToo bool) error) (string, error) {
 	var out, remarks strings.Builder
-	err := Run(result, Options{rig: file, outputPath: file, force: true, before: before}, &out, &remarks)
+	err := Run(result, Options{rig: file, outputPath: file, force: true, checkChanged: before}, &out, &remarks)
 	said := func(b *strings.Builder) string {
 		return strings.Join(strings.Split(strings.TrimSpace(b.String()), "\n"), "; ")
 	}
@@ -135,8 +135,8 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fail(report.Invalid, "%s: %w", name, err)
 	}
-	if f.before != nil {
-		if err := f.before(changed, elsewhere); err != nil {
+	if f.checkChanged != nil {
+		if err := f.checkChanged(changed, elsewhere); err != nil {
 			return fail(report.Quality, "%w", err)
 		}
 	}

@@ -27,13 +27,13 @@ func TestKeep(t *testing.T) {
 	}
 	before, _ := os.ReadFile(file)
 
-	_, err = Keep(result, file, func(*configs.Config, bool) error { return errors.New("something else runs") })
+	_, err = KeepResult(result, file, func(*configs.Config, bool) error { return errors.New("something else runs") })
 	if now, _ := os.ReadFile(file); err == nil || !strings.Contains(err.Error(), "something else runs") || string(now) != string(before) {
 		t.Errorf("refused: %v, the file changed: %v", err, string(now) != string(before))
 	}
 
 	var seen *configs.Config
-	said, err := Keep(result, file, func(c *configs.Config, plantToo bool) error {
+	said, err := KeepResult(result, file, func(c *configs.Config, plantToo bool) error {
 		if seen = c; plantToo {
 			t.Error("the plant of the demo has numbers of its own")
 		}
@@ -71,7 +71,7 @@ func TestKeep(t *testing.T) {
 	bad.Rig = "another"
 	data, _ = json.Marshal(bad)
 	os.WriteFile(result, data, 0o644)
-	if _, err := Keep(result, file, nil); err == nil || !strings.Contains(err.Error(), "is of the rig another") {
+	if _, err := KeepResult(result, file, nil); err == nil || !strings.Contains(err.Error(), "is of the rig another") {
 		t.Errorf("of another rig: %v", err)
 	}
 }

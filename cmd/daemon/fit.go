@@ -150,7 +150,7 @@ func (f *fitter) command(ctx context.Context, c hil.Command) hil.Reply {
 	case "rollback":
 		err = f.rollback(ctx, c)
 	case "keep":
-		err = f.keep(c)
+		err = f.keepResult(c)
 	}
 	if err != nil {
 		var question *questionError

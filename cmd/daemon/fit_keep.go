@@ -41,9 +41,9 @@ func (r *rigFile) open(path string, write ResultWriter) {
 	*r = rigFile{path, text, write}
 }
 
-// keep writes the newest result into the rig file, if it was accepted and is in force: what runs stays as it is, and is what the file
+// keepResult writes the newest result into the rig file, if it was accepted and is in force: what runs stays as it is, and is what the file
 // says from then on.
-func (f *fitter) keep(c hil.Command) error {
+func (f *fitter) keepResult(c hil.Command) error {
 	f.mu.Lock()
 	r, file := f.result, &f.d.file
 	f.mu.Unlock()

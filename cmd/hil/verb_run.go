@@ -8,7 +8,7 @@ import (
 )
 
 func newRunCmd() *cobra.Command {
-	o := daemon.RunOptions{WriteResult: apply.Keep}
+	o := daemon.RunOptions{WriteResult: apply.KeepResult}
 	c := &cobra.Command{
 		Use:   "run [FILE]",
 		Short: "The daemon: run beside a rig; without a file, beside a virtual one",

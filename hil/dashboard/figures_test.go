@@ -12,9 +12,11 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"hilrig/hil"
+	"hilrig/hil/sink"
 )
 
-// The spectrum of two sines between the lines of the transform, on a ramp: frequency and amplitude of the larger, the height of the smaller, and
+// The spectrum of two sines between the lines of the transform, on a ramp: frequency and amplitude of the larger, the height of the
+// smaller, and
 // nothing of the ramp; of noise of 1 its power. All from the closed forms.
 func TestSpectrum(t *testing.T) {
 	ctx := browser(t)
@@ -22,7 +24,8 @@ func TestSpectrum(t *testing.T) {
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url + "/icon.svg"))
 	got := await[[]float64](p, `const { spectrum } = await import('/spectrum.js');
-		const y = Float64Array.from({ length: 9000 }, (_, i) => 0.3 * Math.sin(2 * Math.PI * 48.83 * i / 1000 + 0.4) + 1e-3 * Math.sin(2 * Math.PI * 211.7 * i / 1000) + 40 - 0.01 * i);
+		const y = Float64Array.from({ length: 9000 }, (_, i) =>
+			0.3 * Math.sin(2 * Math.PI * 48.83 * i / 1000 + 0.4) + 1e-3 * Math.sin(2 * Math.PI * 211.7 * i / 1000) + 40 - 0.01 * i);
 		const s = spectrum(y, 1000), line = Math.max(...s.a.filter((_, k) => Math.abs(s.f[k] - 211.7) < 1));
 		const far = Math.max(...s.a.filter((_, k) => s.f[k] > 300));
 		const f = spectrum(Float64Array.from({ length: 200 }, (_, i) => Math.cos(0.5 * i)), 100);
@@ -56,7 +59,8 @@ func TestFreeFigures(t *testing.T) {
 	p.until("window.hil && hil.counters.batches > 60")
 	choose := func(figure int, kind string, names ...string) {
 		text, _ := json.Marshal(append(names, kind))
-		eval[any](p, fmt.Sprintf(`%s.forEach((v, i) => { const s = hil.free[%d].spec.controls[i]; s.value = v; s.dispatchEvent(new Event('change')); })`,
+		eval[any](p, fmt.Sprintf(`%s.forEach((v, i) => { const s = hil.free[%d].spec.controls[i]; s.value = v;
+			s.dispatchEvent(new Event('change')); })`,
 			text, figure))
 	}
 	// the tracking error holds 2 mrad at 9 rad/s
@@ -67,12 +71,13 @@ func TestFreeFigures(t *testing.T) {
 	if math.Abs(peak[0]-9/(2*math.Pi)) > 0.03 || math.Abs(peak[1]-2e-3) > 1e-4 {
 		t.Errorf("peak of %g rad at %g Hz, want 2 mrad at 1.432 Hz", peak[1], peak[0])
 	}
-	p.until("document.querySelectorAll('#plots .trace b')[document.querySelectorAll('#plots .trace b').length - 4].textContent.startsWith('peak 2.0')")
+	p.until("[...document.querySelectorAll('#plots .trace b')].at(-4).textContent.startsWith('peak 2.0')")
 	if n, _ := p.inked("#plots figure:last-child canvas"); n < 1500 {
 		t.Errorf("x–y: %d pixels drawn", n)
 	}
 	// its axes hold the data
-	if !eval[bool](p, `(() => { const { x, y } = hil.free[1].graph.at.ranges, c = (n) => hil.rows.columns.get(n).subarray(0, hil.rows.n).slice(-5000);
+	if !eval[bool](p, `(() => { const { x, y } = hil.free[1].graph.at.ranges, c = (n) => hil.rows.columns.get(n).subarray(0,
+		hil.rows.n).slice(-5000);
 		return c('shaft.est.velocity').every((v) => v > x[0] && v < x[1]) && c('shaft.est.friction').every((v) => v > y[0] && v < y[1]); })()`) {
 		t.Error("points lie outside of the figure")
 	}
@@ -83,7 +88,8 @@ func TestFreeFigures(t *testing.T) {
 	}
 	p.do(chromedp.Navigate(r.url))
 	p.until("window.hil && hil.counters.batches > 2")
-	if got := eval[[]string](p, "hil.free[0].spec.controls.map((s) => s.value)"); strings.Join(got, " ") != "shaft.ctl.error shaft.est.friction spectrum" {
+	if got := eval[[]string](p, "hil.free[0].spec.controls.map((s) => s.value)"); strings.Join(got,
+		" ") != "shaft.ctl.error shaft.est.friction spectrum" {
 		t.Errorf("after a reload: %v", got)
 	}
 }
@@ -142,7 +148,8 @@ func TestEventsAndAdvice(t *testing.T) {
 	if !strings.Contains(text, hil.CauseStale.Advice()) || !strings.Contains(text, "Then reset, arm and run.") {
 		t.Errorf("advice: %s", text)
 	}
-	if !eval[bool](p, `(() => { const a = document.getElementById('advice'), b = a.getBoundingClientRect(), c = document.querySelector('.commands').getBoundingClientRect();
+	if !eval[bool](p, `(() => { const a = document.getElementById('advice'), b = a.getBoundingClientRect(),
+		c = document.querySelector('.commands').getBoundingClientRect();
 		return b.top >= 0 && b.bottom <= c.top && a.scrollHeight <= a.clientHeight + 1 && b.left >= 0 && b.right <= 390; })()`) {
 		t.Error("the advice is cut, or lies over the buttons")
 	}
@@ -166,6 +173,32 @@ func TestEventsAndAdvice(t *testing.T) {
 	p.until("document.getElementById('banner').hidden && !document.getElementById('cmd-reset').disabled")
 }
 
+// Keep is for a result that was accepted; the daemon decides.
+func TestKeepButton(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t)
+	r.with(func() { r.mode = hil.Run })
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.counters.batches > 5")
+	result := identResult("r1", 0.02, true, "")
+	r.stream.PublishRetained(sink.FitStatusTopic, []byte(identDone))
+	r.stream.PublishRetained(sink.FitResultTopic, []byte(result))
+	p.until("document.getElementById('ident-verdict').textContent !== ''")
+	if !eval[bool](p, "document.getElementById('ident-keep').disabled") {
+		t.Error("a result can be kept that was not accepted")
+	}
+	r.stream.PublishRetained(sink.FitResultTopic, []byte(strings.TrimSuffix(result, "}")+`,"accepted":true}`))
+	p.until("!document.getElementById('ident-keep').disabled")
+	eval[any](p, "document.getElementById('ident-keep').click()")
+	p.until("document.getElementById('answer').textContent === 'Keep: taken'")
+	r.with(func() {
+		if c := r.commands[len(r.commands)-1]; c.Name != "keep" || c.Source != "web" || c.Misfit() != "" {
+			t.Errorf("the rig got %+v", c)
+		}
+	})
+}
+
 // An axis that is fed forward by a mechanism has friction and what gravity and the other axes add apart: f − (load − J·a).
 func TestCoupledFriction(t *testing.T) {
 	ctx := browser(t)
@@ -174,13 +207,17 @@ func TestCoupledFriction(t *testing.T) {
 	p.do(chromedp.Navigate(r.url + "/icon.svg"))
 	got := await[[]float64](p, `const { derive, fill, frictionOf } = await import('/channels.js');
 		const c = (name, block, role) => ({ name: 'arm.' + name, unit: 'N·m', block, role, axis: 'arm', owner: 'arm' });
-		const info = { owners: [{ name: 'arm', kind: 'axis' }], axes: [{ name: 'arm', model: { J: 0.25 } }], channels: [c('est.friction', 'estimated', 'friction'),
-			c('ref.acceleration', 'modelled', 'acceleration'), c('comp.friction', 'modelled', 'effort'), c('comp.mechanism', 'modelled', 'effort')] };
+		const info = { owners: [{ name: 'arm', kind: 'axis' }], axes: [{ name: 'arm', model: { J: 0.25 } }], channels: [c('est.friction',
+			'estimated', 'friction'),
+			c('ref.acceleration', 'modelled', 'acceleration'), c('comp.friction', 'modelled', 'effort'), c('comp.mechanism', 'modelled',
+				'effort')] };
 		let inForce = {};
-		const d = derive(info, () => inForce), row = (load) => { const r = { 'arm.est.friction': 7, 'arm.ref.acceleration': 2, 'arm.comp.mechanism': load }; fill(d, r); return [r['arm.friction alone'], r['arm.gravity and coupling']]; };
+		const d = derive(info, () => inForce), row = (load) => { const r = { 'arm.est.friction': 7, 'arm.ref.acceleration': 2,
+			'arm.comp.mechanism': load }; fill(d, r); return [r['arm.friction alone'], r['arm.gravity and coupling']]; };
 		const first = row(5), off = row(0), none = row(null);
 		inForce = { arm: { motor: { J: 0.5 } } };
-		return [...first, ...row(5), off[0] === off[0] ? 1 : 0, none[0] === none[0] ? 1 : 0, frictionOf(info, 'arm').name === 'arm.friction alone' ? 1 : 0, info.channels.length];`)
+		return [...first, ...row(5), off[0] === off[0] ? 1 : 0, none[0] === none[0] ? 1 : 0, frictionOf(info,
+			'arm').name === 'arm.friction alone' ? 1 : 0, info.channels.length];`)
 	// by hand: 5 − 0.25·2 = 4.5 of the machine, 2.5 friction; with the inertia handed over 5 − 0.5·2 = 4 and 3
 	for i, want := range []float64{2.5, 4.5, 3, 4, 0, 0, 1, 6} {
 		if got[i] != want {

@@ -11,11 +11,11 @@ import (
 
 // recordingJSON is the recording that a view shows.
 type recordingJSON struct {
-	Run     string  `json:"run"`
-	File    string  `json:"file"`
-	First   float64 `json:"first"`             // s since 1970, its first row
-	Last    float64 `json:"last"`              // s since 1970, its newest row
-	Problem string  `json:"problem,omitempty"` // what of it cannot be read
+	Run       string  `json:"run"`
+	File      string  `json:"file"`
+	FirstTime float64 `json:"first"`             // s since 1970, its first row
+	LastTime  float64 `json:"last"`              // s since 1970, its newest row
+	Problem   string  `json:"problem,omitempty"` // what of it cannot be read
 }
 
 // NewView opens the page on a recording in place of a rig: a run's folder, its .mcap file, or a folder of runs. Rows, modes and events
@@ -48,7 +48,7 @@ func NewView(path string, opt Options) (*Server, error) {
 		return nil, errors.Join(err, opt.History.Close())
 	}
 	s.recording = opt.History
-	s.info.Recording = &recordingJSON{Run: run.Info.Run, File: run.Path, First: float64(first.UnixMicro()) / 1e6,
-		Last: float64(last.UnixMicro()) / 1e6, Problem: cut}
+	s.info.Recording = &recordingJSON{Run: run.Info.Run, File: run.Path, FirstTime: float64(first.UnixMicro()) / 1e6,
+		LastTime: float64(last.UnixMicro()) / 1e6, Problem: cut}
 	return s, nil
 }

@@ -131,7 +131,8 @@ func TestViewPage(t *testing.T) {
 	// events, the newest first, and what to do after the trip
 	p.until("document.querySelectorAll('#events li').length === 3")
 	list := eval[[]string](p, "[...document.querySelectorAll('#events li')].map((e) => e.textContent)")
-	if !strings.Contains(list[0], "5.00 s") || !strings.Contains(list[0], hil.CauseJump.Advice()) || !strings.Contains(list[1], "2 times since 2.00 s") {
+	if !strings.Contains(list[0], "5.00 s") || !strings.Contains(list[0], hil.CauseJump.Advice()) || !strings.Contains(list[1],
+		"2 times since 2.00 s") {
 		t.Errorf("events: %q", list)
 	}
 	p.do(chromedp.Click(chromedp.CSS("[data-events=faults]")))
@@ -153,13 +154,15 @@ func TestViewPage(t *testing.T) {
 	if !colour("warn") || colour("good") {
 		t.Error("weakly identified is not written in the colour of a warning")
 	}
-	eval[any](p, "(() => { const s = document.getElementById('ident-results'); s.selectedIndex = 1; s.dispatchEvent(new Event('change')); })()")
+	eval[any](p, `(() => { const s = document.getElementById('ident-results'); s.selectedIndex = 1;
+		s.dispatchEvent(new Event('change')); })()`)
 	if !colour("good") {
 		t.Error("identified is not written in the colour of what is good")
 	}
 	// reset shows all again; a spectrum of the whole
 	p.do(chromedp.Click(chromedp.CSS("#unzoom")))
 	p.until("hil.view()[0] < -5.9")
-	eval[any](p, "(() => { const s = document.querySelectorAll('select.kind')[1]; s.value = 'spectrum'; s.dispatchEvent(new Event('change')); })()")
+	eval[any](p, `(() => { const s = document.querySelectorAll('select.kind')[1]; s.value = 'spectrum';
+		s.dispatchEvent(new Event('change')); })()`)
 	p.until("hil.free[1].graph.found?.every(Boolean)")
 }

@@ -105,9 +105,9 @@ export class Plot {
       g.lineTo(e.x, top + height);
       g.stroke();
     }
-    // names of the modes where there is room, those of faults first
+    // names of the modes where there is room, those of faults and the newest first
     const taken = [], rank = (e) => ['info', 'warn', 'error'].indexOf(e.level);
-    for (const e of events.filter((o) => o.mode).sort((p, q) => rank(q) - rank(p))) {
+    for (const e of events.filter((o) => o.mode).sort((p, q) => rank(q) - rank(p) || q.at - p.at)) {
       const from = e.x + 3 * scale, to = from + g.measureText(e.mode).width + 3 * scale;
       if (to > left + width || taken.some(([a, b]) => from < b && to > a)) continue;
       taken.push([from, to]);
