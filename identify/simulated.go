@@ -372,7 +372,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		search.Simpler = func(ctx context.Context, cost, some float64) []axis.Place {
 			return j.simpler(ctx, p.Params, search, cost, some)
 		}
-		search.Lacking = func(at []fit.Param) bool { return j.lacking(m, params, at) }
+		search.Lacking = func(m *axis.Model, at []fit.Param) bool { return j.lacking(m, params, at) }
 		return m.Fit(ctx, params, search, j.watch)
 	})
 	if err != nil {
