@@ -52,8 +52,9 @@ type Place struct {
 // starts are points, in the free parameters, from which to descend under a force or in a controller: the best of each of n
 // groups of draws of what the law has beyond sliding friction, around the model's own guesses, and the params as
 // they are where they are others than these. A law without a contact has one start, the guesses. Those of the groups behind the
-// second are drawn by more; nil: there are none. Where the fit of the velocity ended comes first, with what that lacks.
-func (m *Model) starts(ctx context.Context, q *plan, s Search, watch fit.Watch) (out [][]float64, more func() [][]float64, lacking bool) {
+// second are drawn by more; nil: there are none. Where the fit of the velocity ended comes first; it may be settled.
+func (m *Model) starts(ctx context.Context, q *plan, s Search, watch fit.Watch) (out [][]float64, more func() [][]float64,
+	near *fit.Solution, settled bool) {
 	n, draws, seed := cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed
 	free, places := fit.Free(q.params)
 	own, base := make([]float64, len(free)), make([]float64, len(free))
@@ -67,16 +68,14 @@ func (m *Model) starts(ctx context.Context, q *plan, s Search, watch fit.Watch) 
 		contact = contact || drawn
 	}
 	if m.spec.Drive != Servo && m.spec.Drive != Force {
-		return [][]float64{own}, nil, false
+		return [][]float64{own}, nil, nil, false
 	}
 	out = [][]float64{base}
 	if contact {
 		pair := min(n, 2)
-		near := m.velocitySolution(ctx, q, s, watch)
-		if near != nil {
-			if lacking = near.Extra["lacking"] == true; lacking {
-				return [][]float64{fit.Values(fit.Valued(free, near.Params))}, nil, true
-			}
+		if near, settled = m.velocitySolution(ctx, q, s, watch); settled {
+			pair = 0
+		} else if near != nil {
 			pair--
 		}
 		from := pair // the groups behind the pair
@@ -91,7 +90,9 @@ func (m *Model) starts(ctx context.Context, q *plan, s Search, watch fit.Watch) 
 		if near != nil {
 			out = slices.Insert(out, 0, fit.Values(fit.Valued(free, near.Params)))
 		}
-		more = func() [][]float64 { return m.draws(q, free, base, nil, from, n, draws, seed) }
+		if !settled {
+			more = func() [][]float64 { return m.draws(q, free, base, nil, from, n, draws, seed) }
+		}
 	}
 	if i := fit.Index(free, "Fs"); i >= 0 && m.law != nil && jumps(m.law) { // what does not jump is a valley of its own
 		out = append(out, slices.Clone(base))
@@ -100,15 +101,15 @@ func (m *Model) starts(ctx context.Context, q *plan, s Search, watch fit.Watch) 
 	if given {
 		out = slices.Insert(out, 0, own)
 	}
-	return out, more, false
+	return out, more, near, settled
 }
 
 // velocitySolution is where the fit of the velocity ends, of a model that compares the position under a force. A position adds up what
-// sliding is off by, and most descents end in a valley of that; the velocity has few. nil: the velocity is compared, or starts are asked
-// for.
-func (m *Model) velocitySolution(ctx context.Context, q *plan, s Search, watch fit.Watch) *fit.Solution {
-	if m.spec.Output != Position || m.spec.Drive != Force || s.Starts > 0 || len(s.ExtraStarts) > 0 || m.IsLed() {
-		return nil
+// sliding is off by, and most descents end in a valley of that; the velocity has few. It is settled where the velocity shows what the
+// model lacks: there is no other valley to be looked for then. nil: the velocity is compared, or no search of all is asked for.
+func (m *Model) velocitySolution(ctx context.Context, q *plan, s Search, watch fit.Watch) (sol *fit.Solution, settled bool) {
+	if m.spec.Output != Position || m.spec.Drive != Force || s.Starts > 0 || s.SingleRound || len(s.ExtraStarts) > 0 || m.IsLed() {
+		return nil, false
 	}
 	other := *m
 	other.spec.Output, other.pieces = Velocity, nil
@@ -125,18 +126,12 @@ func (m *Model) velocitySolution(ctx context.Context, q *plan, s Search, watch f
 			params[i].Fixed = true
 		}
 	}
-	of, err := other.planOf(params)
+	s.Simpler = nil
+	sol, err := other.Fit(ctx, params, s, watch)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	multi, p := other.descents(of, params, s), of.problem(1)
-	multi.ExtraStarts, _, _ = other.starts(ctx, of, s, watch)
-	multi.ExtraStarts = multi.ExtraStarts[:min(2, len(multi.ExtraStarts))]
-	sol, err := multi.Fit(ctx, p, watch)
-	if err != nil {
-		return nil
-	}
-	return sol
+	return sol, sol.Extra["lacking"] == true || numeric.RMS(sol.Residual) > aboveNoise*other.noise()
 }
 
 // descents is how the places of a problem are searched, without starts.
@@ -255,7 +250,8 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	p.Target = s.Target
 	var from [][]float64
 	var more func() [][]float64
-	lacking := false
+	var byVelocity *fit.Solution
+	settled := false
 	near := m.subsetSolution(ctx, q, s, watch)
 	some := 0.0
 	if near != nil {
@@ -264,7 +260,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 		from = [][]float64{fit.Values(fit.Valued(p.Params, near.Params))}
 	} else {
-		from, more, lacking = m.starts(ctx, q, s, watch)
+		from, more, byVelocity, settled = m.starts(ctx, q, s, watch)
 		if short := m.Beginning(p); short != nil && s.CostLimit > 0 && s.LM.Loss.Kind == fit.Squares {
 			short.Target = beginRatio * s.CostLimit
 			end, err := fit.MultiStart{LM: s.LM, Workers: s.Workers, ExtraStarts: from[:min(2, len(from))]}.Fit(ctx, short, watch)
@@ -285,8 +281,11 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if err != nil {
 		return nil, err
 	}
-	if lacking {
-		sol.Extra["lacking"] = true
+	if byVelocity != nil {
+		sol.Count(byVelocity)
+		if byVelocity.Extra["lacking"] == true {
+			sol.Extra["lacking"] = true
+		}
 	}
 	// around draws the contact anew around a place, but for what is known of it, and tells whether that brings anything
 	around := func(at []float64, known []bool, seed uint64) (better bool) {
@@ -332,7 +331,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	doubtful := func() bool {
 		reached, _ := sol.Extra["reached"].(int)
-		return !explained() && (reached == 1 || reached < agreeing && sol.Cost > p.Cost(aboveNoise*noise))
+		return !explained() && !settled && (reached == 1 || reached < agreeing && sol.Cost > p.Cost(aboveNoise*noise))
 	}
 	for round := uint64(1); round < rounds && !s.SingleRound && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
 		if !around(fit.Values(sol.Params), nil, s.Seed+1000*round) {
