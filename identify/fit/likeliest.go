@@ -33,11 +33,16 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 			key.drift = sp.DriftParam
 		}
 		own := x.share(of[i])
-		if best, seen := at[key]; !seen {
-			at[key], share[key], kept = len(kept), own, append(kept, *sp)
-		} else if own > share[key] {
+		best, seen := at[key]
+		if !seen {
+			best = len(kept)
+			at[key], share[key], kept = best, own, append(kept, *sp)
+		}
+		ranked := kept[best].Ranked + 1
+		if own > share[key] {
 			share[key], kept[best] = own, *sp
 		}
+		kept[best].Ranked = ranked
 	}
 	return kept
 }
@@ -53,9 +58,10 @@ func Certain(s *Solution, suspects []Suspect) bool {
 		return false
 	}
 	x.independent = x.count()
+	tries := tries(suspects)
 	return slices.ContainsFunc(suspects, func(sp Suspect) bool {
 		f, ok := x.try(-1, x.trials(&sp, rows))
-		return ok && f.p*float64(len(suspects)) < certainP
+		return ok && f.p*tries < certainP
 	})
 }
 

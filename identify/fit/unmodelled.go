@@ -37,6 +37,15 @@ type Suspect struct {
 	Named          func(b float64) string // What, if the coefficient is b; nil: What
 	JudgedAlone    bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
 	Uncertainty    float64                // share by which what it does is uncertain beside chance
+	Ranked         int                    // of how many it explains most of something else than what it is tried on; 0: it stands for itself
+}
+
+// tries are the suspects that may show by chance: those that others were preferred to count too.
+func tries(suspects []Suspect) (n float64) {
+	for i := range suspects {
+		n += float64(max(1, suspects[i].Ranked))
+	}
+	return n
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -351,7 +360,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 			of[i] = x.trials(&suspects[i], rows)
 		}
 	})
-	tries := float64(len(suspects))
+	tries := tries(suspects)
 	for i := range suspects {
 		if sp := &suspects[i]; !used[i] && sp.Granted > 0 {
 			if b, ok := x.grant(i, sp, of[i][0], rows); ok {
