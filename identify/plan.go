@@ -32,6 +32,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -78,6 +79,9 @@ type Plan struct {
 	Workers   int // 0: all processors
 	TimeLimit time.Duration
 }
+
+// workers are as many as may work at a time.
+func (p *Plan) workers() int { return cmp.Or(p.Workers, runtime.GOMAXPROCS(0)) }
 
 // LM are the settings of Levenberg–Marquardt, the section lm of a file.
 type LM struct {

@@ -276,6 +276,7 @@ func stageOf(method Method, s *fit.Solution) Stage {
 // were read are checked.
 func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) error {
 	st := j.lastStage
+	st.sol.Workers = j.plan.workers()
 	record.Release(len(st.sol.Residual))
 	a, err := fit.Assess(st.sol)
 	if err != nil {

@@ -19,10 +19,15 @@ const nearDamping = 1e-6
 const foretold = 0.02
 
 // alternative fits a model beside that of a solution, near its end. It tells by how much values move, so a hundredth of a standard error is
-// near enough to its optimum.
+// near enough to its optimum: of the error that rows have which depend on their neighbours.
 func (j *job) alternative(sol *fit.Solution) fit.LM {
-	return fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, OffsetTol: 1e-2, Steps: []float64{1e-3}, Damping: nearDamping}
+	alike := float64(len(sol.Residual)) / math.Max(fit.WhitenessOf(sol.Residual, sol.Pieces).Effective, 1)
+	return fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: math.Min(1e-6*alike, coarseAlternative), OffsetTol: 1e-2 * math.Sqrt(alike),
+		Steps: []float64{1e-3}, Damping: nearDamping}
 }
+
+// coarseAlternative is the relative decrease of the cost from which on a step may not be the last, however few rows count.
+const coarseAlternative = 1e-4
 
 // varySome is vary on some of many records: by how much it moves the values that these alone would have, and what it leaves over.
 func (j *job) varySome(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution) []Sensitivity {
@@ -76,8 +81,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		}
 		return params
 	}
-	var out []Sensitivity
-	say := func(what string, m *axis.Model, params []fit.Param, left float64) {
+	say := func(what string, m *axis.Model, params []fit.Param, left float64) []Sensitivity {
 		rms := math.Inf(1)
 		if r := residuals(m, params); r != nil {
 			rms = l.RMS(r)
@@ -89,14 +93,14 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			}
 			p, err := m.Problem(params)
 			if err != nil || len(p.Params) == 0 || ctx.Err() != nil {
-				return
+				return nil
 			}
 			if math.IsInf(rms, 1) || rms > l.RMS(base) {
 				p.Params = fit.Valued(p.Params, sol.Params)
 			}
 			s, err := j.alternative(sol).Fit(ctx, p, nil)
 			if err != nil || ctx.Err() != nil {
-				return
+				return nil
 			}
 			params, rms = fit.Valued(params, s.Params), numeric.RMS(s.Residual)
 		}
@@ -106,7 +110,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 				values[q.Name] = q.Value
 			}
 		}
-		out = append(out, Sensitivity{What: what, RMS: rms, Unit: sol.Unit, Values: values})
+		return []Sensitivity{{What: what, RMS: rms, Unit: sol.Unit, Values: values}}
 	}
 	change := func(m *axis.Model, params []fit.Param) []float64 {
 		y := residuals(m, params)
@@ -115,46 +119,56 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		}
 		return y
 	}
-	other := func(what string, m *axis.Model, params []fit.Param) {
-		if y := change(m, params); y != nil {
-			move := l.Move(y)
-			say(what, m, moved(params, move), l.RMSAfter(y, move))
+	other := func(what string, m *axis.Model, params []fit.Param) []Sensitivity {
+		y := change(m, params)
+		if y == nil {
+			return nil
 		}
+		move := l.Move(y)
+		return say(what, m, moved(params, move), l.RMSAfter(y, move))
 	}
-	if j.plan.Model.Drive == axis.Force {
+	otherHold := func() (out []Sensitivity) {
+		if j.plan.Model.Drive != axis.Force {
+			return nil
+		}
 		what, hold := "the force held between its samples", axis.Held
 		if j.plan.Model.Hold == axis.Held {
 			what, hold = "the force straight between its samples", axis.Linear
 		}
-		other(what, m.Hold(hold), slices.Clone(sol.Params))
+		out = other(what, m.Hold(hold), slices.Clone(sol.Params))
 		if y := j.aside(m, sol, base, hold); y != nil && len(out) > 0 {
 			if share, err := l.BestFactor(y, l.Move(y)); share < 0.5 {
 				out[0].Deviation = (1 - share) / err
 			}
 		}
-	}
-	if j.plan.LagFree {
-		params := at(0)
-		params[lag].Fixed = true
-		other("no lag of the force", m, params)
 		return out
 	}
-	// a column more: the lag in the direction that the other parameters cannot take
-	h := 0.02 * (sol.Params[lag].Hi - sol.Params[lag].Lo)
-	up, down := residuals(m, at(now+h)), residuals(m, at(now-h))
-	if up == nil || down == nil {
-		return out
+	otherLag := func() []Sensitivity {
+		if j.plan.LagFree {
+			params := at(0)
+			params[lag].Fixed = true
+			return other("no lag of the force", m, params)
+		}
+		// a column more: the lag in the direction that the other parameters cannot take
+		h := 0.02 * (sol.Params[lag].Hi - sol.Params[lag].Lo)
+		up, down := residuals(m, at(now+h)), residuals(m, at(now-h))
+		if up == nil || down == nil {
+			return nil
+		}
+		for k := range up {
+			up[k] = (up[k] - down[k]) / (2 * h)
+		}
+		move := l.Move(up)
+		step, _ := l.BestFactor(up, move)
+		params := at(math.Min(math.Max(now+step, sol.Params[lag].Lo), sol.Params[lag].Hi))
+		step = params[lag].Value - now
+		params[lag].Fixed = false
+		floats.Scale(step, move)
+		floats.Scale(step, up)
+		return say("the lag of the force free", m, moved(params, move), l.RMSAfter(up, move))
 	}
-	for k := range up {
-		up[k] = (up[k] - down[k]) / (2 * h)
-	}
-	move := l.Move(up)
-	step, _ := l.BestFactor(up, move)
-	params := at(math.Min(math.Max(now+step, sol.Params[lag].Lo), sol.Params[lag].Hi))
-	step = params[lag].Value - now
-	params[lag].Fixed = false
-	floats.Scale(step, move)
-	floats.Scale(step, up)
-	say("the lag of the force free", m, moved(params, move), l.RMSAfter(up, move))
-	return out
+	ways := []func() []Sensitivity{otherHold, otherLag}
+	found := make([][]Sensitivity, len(ways))
+	fit.ParallelOn(j.plan.workers(), len(ways), func(i int) { found[i] = ways[i]() })
+	return slices.Concat(found...)
 }

@@ -247,7 +247,7 @@ func ledNote(noise float64, rotary bool) string {
 func underLess(m *axis.Model, sol *fit.Solution) pushing {
 	at := fit.Valued(sol.Params, sol.Params)
 	return func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64 {
-		if out := m.Yields(at, pushes, rows); len(out) > 0 {
+		if out := m.Yields(at, pushes, rows, sol.Workers); len(out) > 0 {
 			return out
 		}
 		own, out := residuals(m, at), make([][]float64, len(pushes))
@@ -372,7 +372,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		search.Simpler = func(ctx context.Context, cost, some float64) []axis.Place {
 			return j.simpler(ctx, p.Params, search, cost, some)
 		}
-		search.Lacking = func(at []fit.Param) bool { return j.lacking(m, params, at) }
+		search.Lacking = func(m *axis.Model, at []fit.Param) bool { return j.lacking(m, params, at) }
 		return m.Fit(ctx, params, search, j.watch)
 	})
 	if err != nil {
@@ -402,6 +402,7 @@ func (j *job) lacking(m *axis.Model, params, at []fit.Param) bool {
 	suspects := slices.DeleteFunc(fit.Suspects(left, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded()), func(s fit.Suspect) bool {
 		return !slices.Contains(farFromContact, s.Kind)
 	})
+	sol.Workers, left.Workers = j.plan.workers(), j.plan.workers()
 	st := &stage{sol: sol, pushResponse: underLess(m, sol)}
 	return fit.Certain(sol, st.onMotion(left, fit.Likeliest(left, suspects), false))
 }

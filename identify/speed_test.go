@@ -4,6 +4,7 @@ package identify
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -297,6 +298,50 @@ func TestMissingEndsTheSearch(t *testing.T) {
 		}
 		if n := len(r.Stages[0].Extra["starts"].([]fit.Start)); n != 2 || r.Verdict == Identified {
 			t.Errorf("%s: %d descents, %v", c.name, n, r.Verdict)
+		}
+	}
+}
+
+// A descent of the position that begins where the velocity ends reaches the least cost, whatever is missing; draws of the position end in
+// valleys of their own.
+func TestPositionBeginsWhereTheVelocityEnds(t *testing.T) {
+	for i, c := range lackings {
+		plan, rec, _ := everydayPlan(0)
+		plan.Model.Output = axis.Position
+		c.add(rec)
+		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts := r.Stages[0].Extra["starts"].([]fit.Start)
+		if first := starts[0].Cost; first > 1.2*r.Stages[0].Cost || (r.Verdict == Identified) != (i == 0) {
+			t.Errorf("%s: %v, the first of %d descents ended at %.3g, the fit at %.3g", c.name, r.Verdict, len(starts), first, r.Stages[0].Cost)
+		}
+	}
+}
+
+// However many workers search what a fit leaves over, they find the same to the last bit.
+func TestWorkersFindTheSame(t *testing.T) {
+	var first []byte
+	for _, workers := range []int{1, 3} {
+		plan, rec, _ := everydayPlan(0)
+		plan.Workers = workers
+		lackings[1].add(rec)
+		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Unmodelled) == 0 {
+			t.Error("nothing was found")
+		}
+		text, err := json.Marshal([]any{r.Reasons, r.Parameters, r.Unmodelled, r.Sensitivity})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = text
+		} else if !bytes.Equal(text, first) {
+			t.Errorf("1 worker found\n%s\n%d found\n%s", first, workers, text)
 		}
 	}
 }

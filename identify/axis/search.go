@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -37,8 +38,8 @@ type Search struct {
 	Target float64
 	// SingleRound is set where a place to begin from is wanted: the contact is not drawn again around what was found.
 	SingleRound bool
-	// Lacking is that of fit.MultiStart, with all parameters. What no simpler model makes of it is not asked then.
-	Lacking func(params []fit.Param) bool
+	// Lacking is that of fit.MultiStart, of a model with all parameters. What no simpler model makes of it is not asked then.
+	Lacking func(m *Model, params []fit.Param) bool
 }
 
 // Place is where a simpler model ends, in the free parameters of another.
@@ -51,8 +52,10 @@ type Place struct {
 // starts are points, in the free parameters, from which to descend under a force or in a controller: the best of each of n
 // groups of draws of what the law has beyond sliding friction, around the model's own guesses, and the params as
 // they are where they are others than these. A law without a contact has one start, the guesses. Those of the groups behind the
-// second are drawn by more; nil: there are none.
-func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, more func() [][]float64) {
+// second are drawn by more; nil: there are none. Where the fit of the velocity ended comes first; it may be settled.
+func (m *Model) starts(ctx context.Context, q *plan, s Search, watch fit.Watch) (out [][]float64, more func() [][]float64,
+	near *fit.Solution, settled bool) {
+	n, draws, seed := cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed
 	free, places := fit.Free(q.params)
 	own, base := make([]float64, len(free)), make([]float64, len(free))
 	contact, given := false, false
@@ -65,11 +68,16 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 		contact = contact || drawn
 	}
 	if m.spec.Drive != Servo && m.spec.Drive != Force {
-		return [][]float64{own}, nil
+		return [][]float64{own}, nil, nil, false
 	}
 	out = [][]float64{base}
 	if contact {
 		pair := min(n, 2)
+		if near, settled = m.velocitySolution(ctx, q, s, watch); settled {
+			pair = 0
+		} else if near != nil {
+			pair--
+		}
 		from := pair // the groups behind the pair
 		var dip map[string]float64
 		if m.spec.Output == Velocity { // a position adds up what sliding is off by, and the contact would have to make up for it
@@ -79,7 +87,12 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 			from = 0 // and those of the pair once more, without it
 		}
 		out = m.draws(q, free, base, dip, 0, pair, draws, seed)
-		more = func() [][]float64 { return m.draws(q, free, base, nil, from, n, draws, seed) }
+		if near != nil {
+			out = slices.Insert(out, 0, fit.Values(fit.Valued(free, near.Params)))
+		}
+		if !settled {
+			more = func() [][]float64 { return m.draws(q, free, base, nil, from, n, draws, seed) }
+		}
 	}
 	if i := fit.Index(free, "Fs"); i >= 0 && m.law != nil && jumps(m.law) { // what does not jump is a valley of its own
 		out = append(out, slices.Clone(base))
@@ -88,7 +101,53 @@ func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, mor
 	if given {
 		out = slices.Insert(out, 0, own)
 	}
-	return out, more
+	return out, more, near, settled
+}
+
+// velocitySolution is where the fit of the velocity ends, of a model that compares the position under a force. A position adds up what
+// sliding is off by, and most descents end in a valley of that; the velocity has few. It is settled where the velocity shows what the
+// model lacks: there is no other valley to be looked for then. nil: the velocity is compared, or no search of all is asked for.
+func (m *Model) velocitySolution(ctx context.Context, q *plan, s Search, watch fit.Watch) (sol *fit.Solution, settled bool) {
+	if m.spec.Output != Position || m.spec.Drive != Force || s.Starts > 0 || s.SingleRound || len(s.ExtraStarts) > 0 || m.IsLed() {
+		return nil, false
+	}
+	other := *m
+	other.spec.Output, other.pieces = Velocity, nil
+	for _, p := range m.pieces {
+		own := *p
+		if own.measured = p.rec.Velocity; len(own.measured) != p.n {
+			own.measured = numeric.Slope(p.despikedPosition, 1, p.dt)
+		}
+		other.pieces = append(other.pieces, &own)
+	}
+	params := slices.Clone(q.params)
+	for i := range params {
+		if strings.HasPrefix(params[i].Name, "x0") {
+			params[i].Fixed = true
+		}
+	}
+	s.Simpler = nil
+	sol, err := other.Fit(ctx, params, s, watch)
+	if err != nil {
+		return nil, false
+	}
+	return sol, sol.Extra["lacking"] == true || numeric.RMS(sol.Residual) > aboveNoise*other.noise()
+}
+
+// descents is how the places of a problem are searched, without starts.
+func (m *Model) descents(q *plan, params []fit.Param, s Search) fit.MultiStart {
+	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers}
+	if s.Starts == 0 { // else as many as were asked for
+		multi.Floor = q.problem(1).Cost(asNoise * m.noise())
+	}
+	if multi.Floor > 0 && s.LM.Loss.Kind == fit.Squares {
+		multi.Explained = func(end []fit.Param) bool { return m.explained(fit.Valued(params, end), asNoise*m.noise()) }
+	}
+	if s.Lacking != nil && s.LM.Loss.Kind == fit.Squares {
+		multi.Lacking = func(end []fit.Param) bool { return s.Lacking(m, fit.Valued(params, end)) }
+	}
+	multi.LM.CostTol = cmp.Or(multi.LM.CostTol, 1e-7)
+	return multi
 }
 
 // draws are the best of the groups first … last − 1 of draws, in the order of their costs. One step in a sample is enough to compare
@@ -191,6 +250,8 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	p.Target = s.Target
 	var from [][]float64
 	var more func() [][]float64
+	var byVelocity *fit.Solution
+	settled := false
 	near := m.subsetSolution(ctx, q, s, watch)
 	some := 0.0
 	if near != nil {
@@ -199,7 +260,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 		from = [][]float64{fit.Values(fit.Valued(p.Params, near.Params))}
 	} else {
-		from, more = m.starts(q, cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed)
+		from, more, byVelocity, settled = m.starts(ctx, q, s, watch)
 		if short := m.Beginning(p); short != nil && s.CostLimit > 0 && s.LM.Loss.Kind == fit.Squares {
 			short.Target = beginRatio * s.CostLimit
 			end, err := fit.MultiStart{LM: s.LM, Workers: s.Workers, ExtraStarts: from[:min(2, len(from))]}.Fit(ctx, short, watch)
@@ -214,24 +275,17 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		groups += max(cmp.Or(s.Starts, 5)-2, 0)
 	}
 	noise := m.noise()
-	floor := p.Cost(asNoise * noise)
-	if s.Starts > 0 {
-		floor = 0 // as many as were asked for
-	}
-	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, ExtraStarts: append(from, s.ExtraStarts...), MoreStarts: more,
-		Floor: floor}
-	if floor > 0 && s.LM.Loss.Kind == fit.Squares {
-		multi.Explained = func(end []fit.Param) bool { return m.explained(fit.Valued(params, end), asNoise*noise) }
-	}
-	if s.Lacking != nil && s.LM.Loss.Kind == fit.Squares {
-		multi.Lacking = func(end []fit.Param) bool { return s.Lacking(fit.Valued(params, end)) }
-	}
-	if multi.LM.CostTol == 0 {
-		multi.LM.CostTol = 1e-7
-	}
+	multi := m.descents(q, params, s)
+	multi.ExtraStarts, multi.MoreStarts = append(from, s.ExtraStarts...), more
 	sol, err := multi.Fit(ctx, p, watch)
 	if err != nil {
 		return nil, err
+	}
+	if byVelocity != nil {
+		sol.Count(byVelocity)
+		if byVelocity.Extra["lacking"] == true {
+			sol.Extra["lacking"] = true
+		}
 	}
 	// around draws the contact anew around a place, but for what is known of it, and tells whether that brings anything
 	around := func(at []float64, known []bool, seed uint64) (better bool) {
@@ -277,7 +331,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	doubtful := func() bool {
 		reached, _ := sol.Extra["reached"].(int)
-		return !explained() && (reached == 1 || reached < agreeing && sol.Cost > p.Cost(aboveNoise*noise))
+		return !explained() && !settled && (reached == 1 || reached < agreeing && sol.Cost > p.Cost(aboveNoise*noise))
 	}
 	for round := uint64(1); round < rounds && !s.SingleRound && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
 		if !around(fit.Values(sol.Params), nil, s.Seed+1000*round) {

@@ -142,8 +142,8 @@ func (t *tangent) leftOut(row, n int) bool {
 	return t.keptRows != nil && (t.keptCount == len(t.keptRows) || t.keptRows[t.keptCount] >= row+n)
 }
 
-// yieldRoom is the number of rows of Yields at a time.
-const yieldRoom = 1 << 20
+// Of Yields at a time: the number of rows, and the fewest courses that are worth a simulation.
+const yieldRoom, yieldLeast = 1 << 20, 32
 
 // room makes it for n derivatives of the state.
 func (t *tangent) room(n int) {
@@ -272,8 +272,8 @@ func (t *tangent) recordRow(i, k, row int, d float64) {
 
 // Yields is by how much some rows of the residuals move, to first order, for every newton that is taken from the force in a course of time
 // given at the rows of a solution of Inverse, each up to the next sample; nil where derivatives are not to be had. Pieces without any of
-// these rows are left out.
-func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows []int) [][]float64 {
+// these rows are left out. workers share the courses.
+func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows []int, workers int) [][]float64 {
 	params = slices.Clone(params)
 	for i := range params {
 		params[i].Fixed = true
@@ -282,24 +282,26 @@ func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows
 	if err != nil || m.spec.Drive != Force {
 		return nil
 	}
-	t := q.tangent(1)
-	if t == nil {
+	if q.tangent(1) == nil {
 		return nil
 	}
-	t.keptRows = rows
-	var out [][]float64
-	for some := range slices.Chunk(courses, max(32, yieldRoom/max(1, len(rows)))) {
-		n := len(some)
+	workers = max(1, min(workers, len(courses)/yieldLeast))
+	most := max(yieldLeast, yieldRoom/max(1, len(rows)))
+	parts := slices.Collect(slices.Chunk(courses, max(1, min(most, (len(courses)+workers-1)/workers))))
+	of := make([][][]float64, len(parts))
+	fit.ParallelOn(workers, len(parts), func(i int) {
+		t, n := q.tangent(1), len(parts[i])
+		t.keptRows, t.courses = rows, parts[i]
 		t.room(n)
-		t.courses = some
 		t.share(n, nil)
-		columns, status := t.Columns(nil)
-		if status == engine.NonFinite {
-			return nil
+		if columns, status := t.Columns(nil); status != engine.NonFinite {
+			of[i] = columns
 		}
-		out = append(out, columns...)
+	})
+	if slices.ContainsFunc(of, func(columns [][]float64) bool { return columns == nil }) {
+		return nil
 	}
-	return out
+	return slices.Concat(of...)
 }
 
 // relStep is the relative displacement of the differences by which places are asked: they are straight lines, or have a corner.

@@ -221,7 +221,7 @@ func TestYields(t *testing.T) {
 		for k := 3000; k < 6000; k += 3 {
 			third = append(third, k)
 		}
-		own, some := m.Yields(params, courses, nil), m.Yields(params, courses, third)
+		own, some := m.Yields(params, courses, nil, 1), m.Yields(params, courses, third, 1)
 		const size = 1e-5 // N
 		for i, course := range courses {
 			push := func(by float64) []float64 {

@@ -158,8 +158,11 @@ func (p *pool) catchPanic() {
 }
 
 // Parallel calls f with 0 … n−1, on all processors.
-func Parallel(n int, f func(i int)) {
-	newPool(0, n, func(_, i int) { f(i) }).run(context.Background(), n)
+func Parallel(n int, f func(i int)) { ParallelOn(0, n, f) }
+
+// ParallelOn is Parallel with so many workers; 0: as many as there are processors.
+func ParallelOn(workers, n int, f func(i int)) {
+	newPool(workers, n, func(_, i int) { f(i) }).run(context.Background(), n)
 }
 
 func (p *pool) work(worker int) {

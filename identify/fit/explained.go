@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -33,7 +34,8 @@ type explained struct {
 
 	lever     []float64 // by how much local parameters and the first columns of q draw each row to themselves …
 	levered   int       // … of so many
-	trialRoom room      // of the columns that are tried
+	trialRoom *room     // of the columns that are tried
+	beside    []*room   // the same of workers side by side
 }
 
 // leverage is by how much local parameters and the columns of q draw each row to themselves.
@@ -75,11 +77,47 @@ type finding struct {
 	b             []float64 // coefficients of the columns, those that are sums of others 0
 }
 
+// tryAll tries suspects that are not used, side by side; nil coefficients: of one that cannot be tried.
+func (x *explained) tryAll(suspects []Suspect, used []bool, of [][]*trial) []finding {
+	out := make([]finding, len(suspects))
+	workers := max(1, x.solution.Workers)
+	if x.noisier != nil { // which keep columns
+		workers = 1
+	}
+	x.leverage()
+	for len(x.beside) < workers {
+		x.beside = append(x.beside, new(room))
+	}
+	each := func(do func(own *explained, i int)) {
+		newPool(workers, len(suspects), func(worker, i int) {
+			if !used[i] {
+				own := *x
+				own.trialRoom = x.beside[worker]
+				do(&own, i)
+			}
+		}).run(context.Background(), len(suspects))
+	}
+	each(func(own *explained, i int) {
+		if f, ok := own.try(i, of[i]); ok {
+			out[i] = f
+		}
+	})
+	if slices.ContainsFunc(out, func(f finding) bool { return f.b != nil && f.p < unmodelledP }) {
+		x.pastOfModel()
+		each(func(own *explained, i int) {
+			if out[i].b != nil {
+				out[i] = own.foretold(&suspects[i], out[i])
+			}
+		})
+	}
+	return out
+}
+
 // try adds columns, those of suspect i, to the model and measures what they explain.
 func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 	x.trialRoom.reset()
 	first := len(x.q)
-	y := span{q: slices.Clip(x.q), inheritedCount: first, room: &x.trialRoom}
+	y := span{q: slices.Clip(x.q), inheritedCount: first, room: x.trialRoom}
 	for _, c := range columns {
 		y.try(c, 1e-3)
 	}
@@ -202,7 +240,7 @@ func (f *finding) firstCoefficient() float64 {
 // coefficient is that of a column, with its standard error; not ok: it cannot be told from the model.
 func (x *explained) coefficient(i int, c *trial) (b, err float64, ok bool) {
 	x.trialRoom.reset()
-	y := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: &x.trialRoom}
+	y := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: x.trialRoom}
 	if !y.try(c, 1e-3) {
 		return 0, 0, false
 	}

@@ -9,29 +9,40 @@ import (
 // Likeliest keeps of every kind of suspect the one that explains most of the residual, and all that are usual: where it costs a run to
 // know what a suspect does to a motion, the force along that motion says which are worth it.
 func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
-	type of struct {
+	type group struct {
 		kind  string
 		drift int
 	}
 	rows := s.Looked()
 	x := s.explained(rows)
-	at, share := map[of]int{}, map[of]float64{}
+	at, share := map[group]int{}, map[group]float64{}
+	of := make([][]*trial, len(suspects))
+	ParallelOn(max(1, s.Workers), len(suspects), func(i int) {
+		if !suspects[i].Expected {
+			of[i] = x.trials(&suspects[i], rows)
+		}
+	})
 	for i := range suspects {
 		sp := &suspects[i]
 		if sp.Expected {
 			kept = append(kept, *sp)
 			continue
 		}
-		key := of{sp.Kind, -1}
+		key := group{sp.Kind, -1}
 		if sp.Drift {
 			key.drift = sp.DriftParam
 		}
-		own := x.share(x.trials(sp, rows))
-		if best, seen := at[key]; !seen {
-			at[key], share[key], kept = len(kept), own, append(kept, *sp)
-		} else if own > share[key] {
+		own := x.share(of[i])
+		best, seen := at[key]
+		if !seen {
+			best = len(kept)
+			at[key], share[key], kept = best, own, append(kept, *sp)
+		}
+		ranked := kept[best].Ranked + 1
+		if own > share[key] {
 			share[key], kept[best] = own, *sp
 		}
+		kept[best].Ranked = ranked
 	}
 	return kept
 }
@@ -47,9 +58,10 @@ func Certain(s *Solution, suspects []Suspect) bool {
 		return false
 	}
 	x.independent = x.count()
+	tries := tries(suspects)
 	return slices.ContainsFunc(suspects, func(sp Suspect) bool {
 		f, ok := x.try(-1, x.trials(&sp, rows))
-		return ok && f.p*float64(len(suspects)) < certainP
+		return ok && f.p*tries < certainP
 	})
 }
 
@@ -64,7 +76,7 @@ func (x *explained) trials(sp *Suspect, rows []int) (out []*trial) {
 // share is what columns explain of the squared residual.
 func (x *explained) share(columns []*trial) float64 {
 	x.trialRoom.reset()
-	y, square := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: &x.trialRoom}, 0.0
+	y, square := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: x.trialRoom}, 0.0
 	for _, c := range columns {
 		y.try(c, 1e-3)
 	}

@@ -68,7 +68,7 @@ func (n *noisy) scores(i int) (s []float64, square float64) {
 		return nil, 0
 	}
 	n.trialRoom.reset()
-	y := span{q: slices.Clip(n.q), inheritedCount: len(n.q), room: &n.trialRoom}
+	y := span{q: slices.Clip(n.q), inheritedCount: len(n.q), room: n.trialRoom}
 	for _, c := range n.of(i) {
 		if !y.try(c, 1e-3) {
 			return nil, 0

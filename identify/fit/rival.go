@@ -27,7 +27,7 @@ func (s *Solution) rivalled(suspects []Suspect) (lags []int) {
 			if turn {
 				rows = all
 			}
-			if s.rival(j, s.instead(suspects, j, turn), rows, float64(len(suspects))) {
+			if s.rival(j, s.instead(suspects, j, turn), rows, tries(suspects)) {
 				lags = append(lags, j)
 				break
 			}

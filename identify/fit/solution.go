@@ -43,6 +43,8 @@ type Solution struct {
 	Blur      float64 // s, over which filters mix the rows
 	Lags      int     // least bandwidth of the robust covariance, rows; 0: what the scores ask for
 
+	Workers int // that search what is left over; 0: one
+
 	Loops []Loop // of methods that explain force over displacement, as they were recorded; nil: of others
 
 	// Objective names what the cost is; Cost is its least value, e.g. half the sum of squares or of a robust loss.

@@ -37,6 +37,15 @@ type Suspect struct {
 	Named          func(b float64) string // What, if the coefficient is b; nil: What
 	JudgedAlone    bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
 	Uncertainty    float64                // share by which what it does is uncertain beside chance
+	Ranked         int                    // of how many it explains most of something else than what it is tried on; 0: it stands for itself
+}
+
+// tries are the suspects that may show by chance: those that others were preferred to count too.
+func tries(suspects []Suspect) (n float64) {
+	for i := range suspects {
+		n += float64(max(1, suspects[i].Ranked))
+	}
+	return n
 }
 
 // Effect is something that a fit left in its residual, or may have left there.
@@ -201,7 +210,7 @@ func (s *Solution) explained(rows []int) *explained { return s.explainedBut(rows
 // explainedBut is the model without parameter lag of the free ones, as if that were 0; −1: with all.
 func (s *Solution) explainedBut(rows []int, lag int) *explained {
 	p := len(s.FreeParams)
-	x := &explained{e: columnAt(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0, solution: s, rows: rows}
+	x := &explained{trialRoom: new(room), e: columnAt(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0, solution: s, rows: rows}
 	x.pieces = PiecesOf(rows, s.Pieces)
 	x.findLocalBases(s, rows)
 	x.free(x.e)
@@ -344,12 +353,14 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	of := make([][]*trial, len(suspects))
 	used := make([]bool, len(suspects))
 	for i, sp := range suspects {
-		if used[i] = sp.Turn != turn; used[i] {
-			continue
-		}
-		of[i] = x.trials(&sp, rows)
+		used[i] = sp.Turn != turn
 	}
-	tries := float64(len(suspects))
+	ParallelOn(max(1, s.Workers), len(suspects), func(i int) {
+		if !used[i] {
+			of[i] = x.trials(&suspects[i], rows)
+		}
+	})
+	tries := tries(suspects)
 	for i := range suspects {
 		if sp := &suspects[i]; !used[i] && sp.Granted > 0 {
 			if b, ok := x.grant(i, sp, of[i][0], rows); ok {
@@ -368,20 +379,13 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	for range unmodelledRounds {
 		x.independent = x.count()
 		best, found := -1, finding{}
-		tried := make([]finding, len(suspects))
-		for i := range suspects {
-			if used[i] {
-				continue
-			}
-			f, ok := x.try(i, of[i])
-			if ok {
-				f = x.foretold(&suspects[i], f)
-			}
-			if !ok || f.p*tries >= unmodelledP {
-				continue
-			}
-			if tried[i] = f; f.gain > (1+sameGain)*found.gain {
-				best, found = i, f
+		tried := x.tryAll(suspects, used, of)
+		for i := range tried {
+			f := &tried[i]
+			if f.b == nil || f.p*tries >= unmodelledP {
+				f.b = nil
+			} else if f.gain > (1+sameGain)*found.gain {
+				best, found = i, *f
 			}
 		}
 		if best < 0 {
