@@ -365,12 +365,6 @@ var ballKinds = []ballKind{
 			b.spec.Body.Products[k] = 0.03 * b.spec.Body.Inertia[0]
 		}
 	})},
-	{name: "inertia 2 % off, said exact", make: wrong(func(b *ballBench) {
-		b.spec.Uncertain.Inertia = 0
-		for k := range 3 {
-			b.spec.Body.Inertia[k] *= 1.02
-		}
-	})},
 	{name: "mass 2 % off", make: wrong(func(b *ballBench) { b.spec.Body.Mass *= 1.02 })},
 	{name: "radius 2 % off", make: wrong(func(b *ballBench) { b.spec.Body.Radius *= 0.98 })},
 	{name: "radius 5 % off", make: wrong(func(b *ballBench) { b.spec.Body.Radius *= 1.05; b.unknown = []string{"height"} })},
@@ -388,7 +382,7 @@ var ballKinds = []ballKind{
 		b.ball.push = r3.Vec{X: 3 * b.ball.slide * b.ball.gravity * (0.02 + 0.1*b.rng.Float64())}
 	})},
 	{name: "too smooth", slips: true, make: lacks(true, func(b *ballBench) { b.ball.slide = 0.5 * b.ball.peakRatio(b.seconds) })},
-	{name: "let go at 8 % of its speed too much", slips: true, make: lacks(false, func(b *ballBench) {
+	{name: "let go with a slip of some ms", make: lacks(false, func(b *ballBench) {
 		b.ball.slide = 0.3
 		b.ball.push = r3.Vec{Y: 0.08 * b.ball.radius * math.Sqrt(b.ball.gravity/b.ball.radius)}
 	})},
