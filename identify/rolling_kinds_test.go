@@ -142,6 +142,11 @@ func against(b *ballBench, roll, spin func(s *rollingState) float64) {
 	}
 }
 
+// dry is dry friction, this share of the viscous one at the start.
+func dry(part float64) func(b *ballBench) {
+	return func(b *ballBench) { b.ball.roll[2] = part * b.ball.roll[0] * b.speed() }
+}
+
 func none(*rollingState) float64 { return 0 }
 
 // slowly makes noise that hangs together over some frames (0 … 1), of the same size.
@@ -209,9 +214,9 @@ var ballKinds = []ballKind{
 	})},
 	{name: "no friction against spinning", clean: true, make: lacks(false, func(b *ballBench) { b.ball.spin[0] = 0 })},
 
-	{name: "dry friction of 2 %", make: lacks(false, func(b *ballBench) { b.ball.roll[2] = 0.02 * b.ball.roll[0] * b.speed() })},
-	{name: "dry friction of 5 %, numbers as usual", make: lacks(true, func(b *ballBench) { b.ball.roll[2] = 0.05 * b.ball.roll[0] * b.speed() })},
-	{name: "dry friction of 20 %, numbers as usual", make: lacks(true, func(b *ballBench) { b.ball.roll[2] = 0.2 * b.ball.roll[0] * b.speed() })},
+	{name: "dry friction of 2 %", make: lacks(false, dry(0.02))},
+	{name: "dry friction of 5 %, numbers as usual", make: lacks(true, dry(0.05))},
+	{name: "dry friction of 20 %, numbers as usual", make: lacks(true, dry(0.2))},
 	{name: "dry friction of 5 %, much noise, as usual", make: lacks(true, func(b *ballBench) {
 		b.noise, b.seconds, b.ball.roll[2] = 0.025*b.ball.radius, 1.5, 0.05*b.ball.roll[0]*b.speed()
 	})},
@@ -490,6 +495,7 @@ func ballSuite(t *testing.T, first, seeds uint64, only func(k *ballKind) bool) {
 // No value of a ball is wrong with confidence; the whole suite is rolling_soak_test.go.
 func TestSuiteOfBalls(t *testing.T) {
 	t.Parallel()
-	some := []string{"numbers measured", "dry friction of 20 %, numbers as usual", "y leans on x by 5 mrad", "plane falls by 0.3 mrad", "caught"}
+	some := []string{"numbers measured", "dry friction of 20 %, numbers as usual", "y leans on x by 5 mrad", "plane falls by 0.3 mrad",
+		"caught"}
 	ballSuite(t, 5, 1, func(k *ballKind) bool { return slices.Contains(some, k.name) })
 }

@@ -131,7 +131,7 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 		floats.AddScaled(moved.Residual, -v, x[k])
 	}
 	a.residual, r.MovedSolution = norm(moved.Residual), &moved
-	a.known(&moved, unit[p:], before[p:], sigma)
+	a.addPriorRows(&moved, unit[p:], before[p:], sigma)
 	for k := range a.numbers {
 		r.Assumed = append(r.Assumed, a.assumption(sol, k, before[p+k]+a.shift[k], func(j int) (move float64) { // by one of its uncertainties
 			for l := range p {
@@ -145,9 +145,9 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 	return true
 }
 
-// known adds to a solution that holds the numbers, after its parameters, the rows of what the file says of them: without those they would
-// take whatever looks like them without a limit. Each stands as often as one of it is among the rows that are looked at.
-func (a *adjustment) known(s *fit.Solution, unit, before []float64, sigma float64) {
+// addPriorRows adds to a solution that holds the numbers, after its parameters, the rows of what the file says of them: without those they
+// would take whatever looks like them without a limit. Each stands as often as one of it is among the rows that are looked at.
+func (a *adjustment) addPriorRows(s *fit.Solution, unit, before []float64, sigma float64) {
 	var root mat.Cholesky
 	if !root.Factorize(priorInformation(a.numbers, true)) {
 		panic("ball: what the file says of its numbers is no covariance")
