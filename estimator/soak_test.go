@@ -17,7 +17,8 @@ func TestSoakLeastSquaresAcrossGaps(t *testing.T) {
 	acrossGaps(t, 20, 5.5, []float64{0.7, 1.3}, [][2]float64{{1, 20}, {1, 100}, {12, 100}, {30, 50}, {49, 100}, {100, 100}})
 }
 
-// Every rate, with LuGre's friction and Coulomb's.
+// Every rate, with LuGre's friction and Coulomb's. Of 250 intervals of 95 % fewer than 225 hold once in 2600 by chance, of 100 fewer than
+// 90 once in 87, and there are 32 counts.
 func TestSoakRLSCoverage(t *testing.T) {
-	rlsCoverage(t, 100, []float64{50, 200, 500, 1000}, []bool{false, true}, 0.8, 1.2)
+	rlsCoverage(t, 250, []float64{50, 200, 500, 1000}, []bool{false, true}, 0.8, 1.2)
 }

@@ -74,6 +74,9 @@ type rollingBall struct {
 	slide                 float64    // coefficient of sliding friction; 0: it never slides
 	turn, w               r3.Vec     // rad, rad/s, at the start
 	push                  r3.Vec     // m/s, velocity of the contact at the start
+	markers               []r3.Vec   // m; nil: rollingMarkers
+
+	moment func(s *rollingState) r3.Vec // N·m beside friction; nil: none
 }
 
 // paperBall is the body of [KKK17].
@@ -91,6 +94,7 @@ type rollingState struct {
 	rest    bool   // friction against rolling holds
 	sliding bool   // the contact moves
 	v       r3.Vec // m/s, of the centre while it slides
+	t       float64
 }
 
 // inertiaAxes are the centre of mass and the inertia about it, in axes of the plane.
@@ -117,7 +121,8 @@ func (b *rollingBall) weight() r3.Vec {
 }
 
 // friction is the moment against rolling and spinning with the normal force.
-func (b *rollingBall) friction(w r3.Vec, normal float64) r3.Vec {
+func (b *rollingBall) friction(s *rollingState, normal float64) r3.Vec {
+	w := s.w
 	h := math.Hypot(w.X, w.Y)
 	f := b.roll[0] + b.roll[1]*h
 	if h > 0 {
@@ -127,7 +132,11 @@ func (b *rollingBall) friction(w r3.Vec, normal float64) r3.Vec {
 	if w.Z != 0 {
 		g += (b.spin[2] + b.spin[3]*normal) / math.Abs(w.Z)
 	}
-	return r3.Vec{X: -f * w.X, Y: -f * w.Y, Z: -g * w.Z}
+	m := r3.Vec{X: -f * w.X, Y: -f * w.Y, Z: -g * w.Z}
+	if b.moment != nil {
+		m = r3.Add(m, b.moment(s))
+	}
+	return m
 }
 
 // rates are dω/dt, the moment that would hold the ball, about the contact, and the force of the plane.
@@ -148,7 +157,7 @@ func (b *rollingBall) rates(s *rollingState, held bool) (dw, drive, force r3.Vec
 	}
 	force.Z = b.mass * b.gravity
 	for range 6 { // the normal force depends on dω/dt
-		moment := r3.Add(drive, b.friction(s.w, force.Z))
+		moment := r3.Add(drive, b.friction(s, force.Z))
 		if held { // the plane takes what would make it roll
 			dw = r3.Vec{Z: moment.Z / k[2][2]}
 		} else {
@@ -175,7 +184,7 @@ func (b *rollingBall) slidingRates(s *rollingState) (dw, dv r3.Vec) {
 	arm := r3.Sub(r3.Vec{Z: -b.radius}, c) // from the centre of mass to the contact
 	normal := b.mass * b.gravity
 	for range 6 {
-		own := in.solve(r3.Sub(b.friction(s.w, normal), r3.Cross(s.w, in.by(s.w))))
+		own := in.solve(r3.Sub(b.friction(s, normal), r3.Cross(s.w, in.by(s.w))))
 		per := in.solve(r3.Cross(arm, along))
 		normal = (-weight.Z + b.mass*(spun.Z+r3.Cross(own, c).Z)) / (1 - b.mass*r3.Cross(per, c).Z)
 		dw = r3.Add(own, r3.Scale(normal, per))
@@ -214,7 +223,7 @@ func (b *rollingBall) step(s *rollingState, h float64) {
 	}
 	ahead := func(w, v, dw, dv r3.Vec, by float64) *rollingState {
 		return &rollingState{turned(r3.Scale(by, w)).times(s.turn), r3.Add(s.p, r3.Scale(by, v)), r3.Add(s.w, r3.Scale(by, dw)), s.rest,
-			s.sliding, r3.Add(s.v, r3.Scale(by, dv))}
+			s.sliding, r3.Add(s.v, r3.Scale(by, dv)), s.t + by}
 	}
 	w1, v1, a1, d1 := slope(s)
 	w2, v2, a2, d2 := slope(ahead(w1, v1, a1, d1, h/2))
@@ -223,6 +232,7 @@ func (b *rollingBall) step(s *rollingState, h float64) {
 	mean := func(a, b, c, d r3.Vec) r3.Vec {
 		return r3.Scale(1./6, r3.Add(r3.Add(a, d), r3.Scale(2, r3.Add(b, c))))
 	}
+	s.t += h
 	before, slid := r3.Vec{X: s.w.X, Y: s.w.Y}, b.slip(s)
 	// the mean turns with the commutator of its ends, [MK99]: of fourth order at these steps
 	turn := r3.Add(r3.Scale(h, mean(w1, w2, w3, w4)), r3.Scale(h*h/12, r3.Cross(w4, w1)))
@@ -267,22 +277,43 @@ var rollingMarkers = []r3.Vec{
 
 const planeHeight = 0.012 // m
 
+// seenMarkers are the places of the markers on it.
+func (b *rollingBall) seenMarkers() []r3.Vec {
+	if b.markers == nil {
+		return rollingMarkers
+	}
+	return b.markers
+}
+
 // recorded is what cameras at 200 Hz see of it over seconds, with noise (m).
 func (b rollingBall) recorded(seconds, noise float64, seed uint64) *ball.Recording {
+	var times []float64
+	for k := 0; float64(k)*0.005 <= seconds+1e-9; k++ {
+		times = append(times, 0.005*float64(k))
+	}
+	return b.recordedAt(times, noise, seed)
+}
+
+// recordedAt is what they see at these times.
+func (b rollingBall) recordedAt(times []float64, noise float64, seed uint64) *ball.Recording {
 	rng := rand.New(rand.NewPCG(seed, 23))
 	s := rollingState{turn: turned(b.turn), w: b.w, v: r3.Add(b.rolled(b.w), b.push), sliding: b.push != r3.Vec{}}
-	out := &ball.Recording{}
-	const parts = 16
-	for k := 0; float64(k)*0.005 <= seconds+1e-9; k++ {
-		points, visible := make([]r3.Vec, len(rollingMarkers)), make([]bool, len(rollingMarkers))
-		for j, at := range rollingMarkers {
+	markers := b.seenMarkers()
+	out := &ball.Recording{Times: times}
+	const longest = 0.005 / 16 // s
+	for k := range times {
+		points, visible := make([]r3.Vec, len(markers)), make([]bool, len(markers))
+		for j, at := range markers {
 			n := r3.Vec{X: rng.NormFloat64(), Y: rng.NormFloat64(), Z: rng.NormFloat64()}
 			points[j] = r3.Add(r3.Add(s.p, r3.Vec{Z: b.radius + planeHeight}), r3.Add(s.turn.by(at), r3.Scale(noise, n)))
 			visible[j] = true
 		}
-		out.Times, out.Points, out.Visible = append(out.Times, 0.005*float64(k)), append(out.Points, points), append(out.Visible, visible)
-		for left := 0.005; left > 0; {
-			h := b.short(&s, min(left, 0.005/parts))
+		out.Points, out.Visible = append(out.Points, points), append(out.Visible, visible)
+		if k+1 == len(times) {
+			break
+		}
+		for left := times[k+1] - times[k]; left > 1e-12; {
+			h := b.short(&s, min(left, longest))
 			b.step(&s, h)
 			left -= h
 		}

@@ -89,3 +89,8 @@ func TestRollingCoverage(t *testing.T) {
 		}
 	}
 }
+
+// The whole suite of balls.
+func TestWholeSuiteOfBalls(t *testing.T) {
+	ballSuite(t, 1, 5, func(*ballKind) bool { return true })
+}

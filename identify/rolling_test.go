@@ -34,7 +34,7 @@ func (b *rollingBall) drawn(u ball.Uncertainty, rng *rand.Rand) (body plant.Para
 		by(&body.Inertia[k], u.Inertia*b.inertia[k])
 		by(&body.Center[k], u.Center*b.radius)
 	}
-	for _, m := range rollingMarkers {
+	for _, m := range b.seenMarkers() {
 		by(&m.X, u.Markers*b.radius)
 		by(&m.Y, u.Markers*b.radius)
 		by(&m.Z, u.Markers*b.radius)

@@ -131,6 +131,7 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 		floats.AddScaled(moved.Residual, -v, x[k])
 	}
 	a.residual, r.MovedSolution = norm(moved.Residual), &moved
+	a.addPriorRows(&moved, unit[p:], before[p:], sigma)
 	for k := range a.numbers {
 		r.Assumed = append(r.Assumed, a.assumption(sol, k, before[p+k]+a.shift[k], func(j int) (move float64) { // by one of its uncertainties
 			for l := range p {
@@ -142,6 +143,34 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 	floats.Add(apart, before)
 	r.conflict = conflictOf(sol, r.Assumed, apart[p:], apartCov)
 	return true
+}
+
+// addPriorRows adds to a solution that holds the numbers, after its parameters, the rows of what the file says of them: without those they
+// would take whatever looks like them without a limit. Each stands as often as one of it is among the rows that are looked at.
+func (a *adjustment) addPriorRows(s *fit.Solution, unit, before []float64, sigma float64) {
+	var root mat.Cholesky
+	if !root.Factorize(priorInformation(a.numbers, true)) {
+		panic("ball: what the file says of its numbers is no covariance")
+	}
+	upper := root.RawU()
+	m, n, every := len(s.FreeParams), len(s.Residual), 0
+	for step := 1; every != step; step = s.Looked()[1] {
+		every = step
+		s.Residual = append(s.Residual[:n], make([]float64, every*len(a.numbers))...)
+	}
+	s.Pieces, s.Measured = slices.Clone(s.Pieces), append(slices.Clone(s.Measured), s.Residual[n:]...)
+	size := sigma / math.Sqrt(float64(every))
+	for i := range a.numbers {
+		row, left := make([]float64, m), 0.0
+		for k := i; k < len(a.numbers); k++ {
+			row[m-len(a.numbers)+k] = size * upper.At(i, k) / unit[k]
+			left -= size * upper.At(i, k) * (before[k] + a.shift[k])
+		}
+		s.Pieces = append(s.Pieces, n+i*every)
+		for j := range every {
+			s.Jac, s.Residual[n+i*every+j] = append(s.Jac, row...), left
+		}
+	}
 }
 
 // assumption says what was assumed of number k, by how many uncertainties the recording moves it in all, and how free parameter j moves

@@ -136,18 +136,18 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 			a.numbers, a.columns = append(a.numbers, *f), append(a.columns, columns[i])
 			continue
 		}
-		col := sol.Weigh(columns[i])
 		k, known := at[f.description]
 		if !known {
 			k = len(r.Suspects)
 			at[f.description] = k
 			r.Suspects = append(r.Suspects, fit.Suspect{Kind: f.kind, What: f.description, Advice: f.advice})
 			if f.name == "roll_moment" || f.name == "spin_moment" { // no ball rolls on for ever
-				r.Suspects[k].Expected = c.Uncertain == Uncertainty{} // numbers that move without a limit here look like any of it
+				r.Suspects[k].Expected = true
 			}
 		}
-		r.Suspects[k].Columns = append(r.Suspects[k].Columns, func(row int) float64 { return col[row] })
+		r.Suspects[k].Columns = append(r.Suspects[k].Columns, ofMarkers(sol.Weigh(columns[i])))
 	}
+	r.Suspects = append(r.Suspects, s.skewedAxes(sol))
 	if len(a.numbers) == 0 {
 		return nil
 	}
@@ -157,6 +157,38 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 		return nil
 	}
 	return a
+}
+
+// ofMarkers is a column that is 0 in the rows of what the file says of its numbers.
+func ofMarkers(column []float64) func(row int) float64 {
+	return func(row int) float64 {
+		if row >= len(column) {
+			return 0
+		}
+		return column[row]
+	}
+}
+
+// skewedAxes are what axes of the cameras make of the markers that are not of one scale or not at right angles. What one scale of all makes
+// looks like another radius.
+func (s *shooting) skewedAxes(sol *fit.Solution) fit.Suspect {
+	skewed := fit.Suspect{Kind: "axes of the cameras", What: "what axes of the cameras make that are not of one scale or not at right angles",
+		Advice: "Calibrate the cameras."}
+	for _, axes := range [5][2]int{{1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}} {
+		column := make([]float64, s.rows)
+		for f, places := range s.rowPlaces {
+			for j, row := range places {
+				if row >= 0 {
+					p := s.rec.Points[f][j]
+					at := [3]float64{p.X, p.Y, p.Z}
+					column[row+axes[0]*s.count[j]] += at[axes[1]]
+					column[row+axes[1]*s.count[j]] += at[axes[0]]
+				}
+			}
+		}
+		skewed.Columns = append(skewed.Columns, ofMarkers(sol.Weigh(column)))
+	}
+	return skewed
 }
 
 // exactNumbers are those of the list without an uncertainty that size the ball, and the clock, with what 1 % of each makes of the parameters.
