@@ -54,20 +54,40 @@ func TestBoxIntoHoleOfItsOwnWidth(t *testing.T) {
 	}
 }
 
-// Scenes of struck bodies come to the same by events, turned by any angle, mirrored and moved: rounding alone differs.
+// tumblingStack are boxes of 0.1 to 10 kg that fall on each other, a little tilted.
+func tumblingStack(r *rand.Rand) contact.SceneSpec {
+	spec := contact.SceneSpec{Gravity: [2]float64{0, -weight}, Bodies: []contact.BodySpec{floorBody()}}
+	law := contact.Law{Mu: 0.2 + 0.6*r.Float64(), EpsN: oneOf(r, 0, 0, 0.2)}
+	wide, y := 0.05+0.15*r.Float64(), 0.0
+	for i := range 3 + r.IntN(2) {
+		tall, slack := 0.02+0.04*r.Float64(), 0.012*wide
+		b := boxBody(fmt.Sprint("a", i), logUniform(r, 0.1, 10), wide*(0.6+0.4*r.Float64()), tall)
+		b.Pose = [3]float64{wide * (0.2*r.Float64() - 0.1), y + tall/2 + slack, 0.02 * (2*r.Float64() - 1)}
+		y += tall + 2*slack
+		for _, o := range spec.Bodies {
+			spec.Pairs = append(spec.Pairs, contact.PairSpec{A: b.Name, B: o.Name, Law: law})
+		}
+		spec.Bodies = append(spec.Bodies, b)
+	}
+	return spec
+}
+
+// Scenes of struck and falling bodies come to the same by events, turned by any angle and moved: rounding alone differs.
 func TestTurnedScenes(t *testing.T) {
 	judged := 0
-	for k := range uint64(120) {
+	for k := range uint64(24) {
 		spec, end, law := struckScene(rand.New(rand.NewPCG(k, 78)))
-		end = min(end, 0.12)
+		if end = min(end, 0.12); k%2 == 1 {
+			spec, end, law = tumblingStack(rand.New(rand.NewPCG(k, 80))), 0.06, contact.Poisson
+		}
 		r := rand.New(rand.NewPCG(k, 79))
 		var first []float64
 		steady := true // the end does not hang on rounding
 		says := ""
-		for variant, tilt := range []float64{0, 1e-14, math.Pi / 2, math.Pi, 6 * r.Float64()} {
+		for variant, tilt := range []float64{0, 1e-14, math.Pi / 2, 6 * r.Float64()} {
 			sine, cosine := math.Sincos(tilt)
 			x0, y0 := 0.0, 0.0
-			if variant > 2 {
+			if variant > 1 {
 				x0, y0 = r.Float64(), r.Float64()
 			}
 			turn := func(v *[3]float64, place bool) {
@@ -92,7 +112,7 @@ func TestTurnedScenes(t *testing.T) {
 			n := s.DOF()
 			q, u := make([]float64, n), make([]float64, n)
 			s.Start(q, u)
-			e, err := contact.NewEventDriven(s, contact.EventOptions{RTol: 1e-9, Law: law})
+			e, err := contact.NewEventDriven(s, contact.EventOptions{RTol: 1e-9, Law: law, Bridge: 1e-5})
 			if err == nil {
 				err = e.Start(0, q, u)
 			}
