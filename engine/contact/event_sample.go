@@ -64,6 +64,8 @@ const (
 	sampleHalvings = 40
 	// forces count as beyond an edge by this share of those that act
 	forceBand = 1e-9
+	// and velocities are known to this share of TolV
+	roundingRate = 1e-4
 	// times are found to this share of a step, or to two units in the last place
 	timeTol = 1e-13
 )
@@ -207,11 +209,12 @@ func (e *EventDriven) value(tr Cause, s *sample) float64 {
 	return 1
 }
 
-// happened tells whether an event has happened at s. A gap below zero counts when it closes, or is deep.
+// happened tells whether an event has happened at s. A gap below zero counts when it closes, by more than rounding, or is deep: a body that
+// slides past a corner may touch what is beside it by less than anything counts.
 func (e *EventDriven) happened(tr Cause, s *sample) bool {
 	if tr.Kind == Closing {
 		i := s.place(tr.ID, 0)
-		return i >= 0 && s.gap[i] < 0 && (s.rate[i] < 0 || s.gap[i] < -hysteresis*e.opt.TolGap)
+		return i >= 0 && s.gap[i] < 0 && (s.rate[i] < -roundingRate*e.opt.TolV || s.gap[i] < -hysteresis*e.opt.TolGap)
 	}
 	return e.value(tr, s) < 0
 }

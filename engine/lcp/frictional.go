@@ -278,6 +278,7 @@ func (f *Frictional) chain(r *FrictionResult) {
 	}
 	// paths: from the old states, from those at hand, from all open
 	limit := r.Pivots + 40*f.n + 40
+	copy(f.flipStates, f.st[:f.n])
 	r.Clash = false
 	for from := range 3 {
 		if from == 0 && !f.coulombOnly {
@@ -286,7 +287,6 @@ func (f *Frictional) chain(r *FrictionResult) {
 		most := min(limit, r.Pivots+4*f.n+10)
 		switch from {
 		case 0:
-			copy(f.flipStates, f.st[:f.n])
 			copy(f.st, f.startStates[:f.n])
 		case 1:
 			copy(f.st, f.flipStates[:f.n])

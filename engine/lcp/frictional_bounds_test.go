@@ -96,6 +96,7 @@ func (q *bounded) solvable() bool {
 func TestBoundsAgainstAllCombinations(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	searched, smooth, none := 0, 0, 0
+	f := NewFrictional(3) // of all: nothing of a problem is left for the next one
 	for k := range 12000 {
 		n := 1 + k%3
 		w := 2 * n
@@ -136,7 +137,7 @@ func TestBoundsAgainstAllCombinations(t *testing.T) {
 			bare = bare || b.Base > 0 && q.mu[i] == 0
 		}
 		p := make([]float64, w)
-		res := NewFrictional(n).SolveBounded(q.d, q.b, q.mu, q.bound, p)
+		res := f.SolveBounded(q.d, q.b, q.mu, q.bound, p)
 		switch {
 		case res.Status == Verified:
 			if bad := q.breach(p); bad != "" {

@@ -1,6 +1,10 @@
 package machine
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/multibody"
+)
 
 // pace divides the steps of a machine with loops. Along the way on which loops lead it, the mean speed of a step of h is short by θ²/12, θ
 // the angle by which the velocities turn: the machine lags behind by turning·h³. That is little but where loops are nearly flat: there the
@@ -99,4 +103,27 @@ func (s *Stepper) turnsTooFar(h float64, v []float64) bool {
 	}
 	s.pace.note(h, v, s.v1)
 	return !s.crossing.Active() && s.pace.doubtful(s.crossing.Angle())
+}
+
+// bend lengthens the mean speeds of a part of h (s) by what the midpoint rule lags behind an arc, where the constraints turn the velocities
+// by 2x: tan x = h/2·|a⊥|/|w| in the metric of the masses. Their mean is cos x of the speed, the chord is sin x/x of the arc: tan x/x in all.
+func (s *Stepper) bend(h float64) {
+	m := s.M
+	kinetic := func(v []float64) float64 {
+		multibody.Velocities(m.Model, m.Data, s.qm, v)
+		k, _ := multibody.Energy(m.Model, m.Data, s.qm, v)
+		return 2 * k
+	}
+	aa, ww := kinetic(s.a), kinetic(s.meanSpeeds)
+	for i, a := range s.a {
+		s.total[i] = s.meanSpeeds[i] + h*a
+	}
+	aw := (kinetic(s.total) - ww - h*h*aa) / (2 * h)
+	if across := (aa*ww - aw*aw) / (ww * ww); across > 0 && !math.IsInf(across, 1) {
+		turn := h / 2 * math.Sqrt(across)
+		x := math.Atan(turn)
+		for i := range s.meanSpeeds {
+			s.meanSpeeds[i] *= turn / x
+		}
+	}
 }

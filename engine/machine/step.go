@@ -36,7 +36,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 		return engine.NonFinite
 	}
 	q, v, z := m.split(x)
-	flat, energy := s.paced && len(m.rows.list) == 0 && (s.crossing.Angle() <= flatAngle || s.crossing.Imminent(h)), 0.0
+	flat, energy := s.paced && len(m.rows.list) == 0 && (s.pace.leadsOverFlat || s.crossing.Imminent(h)), 0.0
 	if flat {
 		kinetic, stored := s.energyOf(q, v, z)
 		energy = kinetic + stored
@@ -78,6 +78,9 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	for k := range s.ledMotions {
 		l := &s.ledMotions[k]
 		s.meanSpeeds[m.axes[l.axis].iv] = (l.endMotion.X - l.startMotion.X) / h
+	}
+	if flat {
+		s.bend(h)
 	}
 	multibody.Integrate(m.Model, q, s.meanSpeeds, h, s.q1)
 	for i := range v {
