@@ -101,8 +101,8 @@ func (s *Stepper) spend(h float64, w []float64) {
 }
 
 // Forces takes accelerations and multipliers of the instant t (s), at the end of a step that led to x, with the motions that are told;
-// those of movers without a curve are the means of the step. They stay in the Data of the machine, whose Lambda they are. It keeps the balance of the
-// motions that are told and of what is stored.
+// those of movers without a curve are the means of the step. They stay in the Data of the machine, whose Lambda they are. It keeps the
+// balance of the motions that are told and of what is stored.
 func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	m := s.M
 	q, v, z := m.split(x)

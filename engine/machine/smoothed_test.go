@@ -12,8 +12,8 @@ import (
 	"hilrig/engine/reference"
 )
 
-// A joint under a torque that swings, with dry friction whose sign is smoothed over a speed that is passed in a small part of a step, goes as
-// Runge and Kutta take it in steps a hundred times as short: with a Stribeck dip or without, turning through and coming to rest in between.
+// A joint under a torque that swings, with dry friction whose sign is smoothed over a speed that is passed in a small part of a step, goes
+// as Runge and Kutta take it in steps a hundred times as short: with a Stribeck dip or without, turning through and resting in between.
 func TestSmoothedFrictionIsFollowed(t *testing.T) {
 	const inertia, omega, speed, damping, end = 1e-4, 30.0, 0.01, 1e-4, 1.0
 	for _, c := range []struct {
@@ -24,7 +24,8 @@ func TestSmoothedFrictionIsFollowed(t *testing.T) {
 	}{
 		{"coulomb", &friction.Coulomb{Fc: 0.015}, func(float64) float64 { return 0.015 }, 0.05},
 		{"rests", &friction.Coulomb{Fc: 0.04}, func(float64) float64 { return 0.04 }, 0.05},
-		{"dip", &friction.Stribeck{Fc: 0.015, Fs: 0.02, Vs: 1, Delta: 2, Curve: friction.BoPavelescu}, func(v float64) float64 { return 0.015 + 0.005*math.Exp(-v*v) }, 0.05},
+		{"dip", &friction.Stribeck{Fc: 0.015, Fs: 0.02, Vs: 1, Delta: 2, Curve: friction.BoPavelescu},
+			func(v float64) float64 { return 0.015 + 0.005*math.Exp(-v*v) }, 0.05},
 	} {
 		drive := func(t float64) float64 { return c.torque * (math.Cos(omega*t) + 0.3*math.Cos(2.3*omega*t)) }
 		rate := func(t float64, y [2]float64) [2]float64 {
@@ -54,12 +55,14 @@ func TestSmoothedFrictionIsFollowed(t *testing.T) {
 			Efforts: []Effort{{"rotor", reference.Multisine{Tones: []reference.Tone{{Amplitude: c.torque, Frequency: omega / (2 * math.Pi),
 				Phase: math.Pi / 2}, {Amplitude: 0.3 * c.torque, Frequency: 2.3 * omega / (2 * math.Pi), Phase: math.Pi / 2}}}}}}
 		var off [2]float64
+		var s *Stepper
+		var x []float64
 		for i, steps := range []int{1, 4} {
-			s, err := NewStepper(spec, StepOptions{Audited: true})
-			if err != nil {
+			var err error
+			if s, err = NewStepper(spec, StepOptions{Audited: true}); err != nil {
 				t.Fatal(err)
 			}
-			x := s.NewState()
+			x = s.NewState()
 			if _, err := s.Begin(0, x, multibody.Assembly{}); err != nil {
 				t.Fatal(err)
 			}
@@ -76,6 +79,9 @@ func TestSmoothedFrictionIsFollowed(t *testing.T) {
 			if miss := math.Abs(s.BalanceError()); miss > 1e-2*s.Loss {
 				t.Errorf("%s: %d steps: %.2g of %.2g J are not accounted for", c.name, steps, miss, s.Loss)
 			}
+		}
+		if n := testing.AllocsPerRun(10, func() { s.Step(0, 1e-3, x) }); n > 0 {
+			t.Errorf("%s: a step allocates %g times", c.name, n)
 		}
 		t.Logf("%s: off by %.2g rad at 1 ms, %.2g at 0.25 ms", c.name, off[0], off[1])
 		if off[0] > 5e-4 || off[1] > 1e-4 {

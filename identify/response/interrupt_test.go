@@ -32,8 +32,8 @@ func TestInterruptEndsAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		builds := 0
 		spec := Spec{Params: []fit.Param{{Param: engine.Param{Name: "J", Value: 2e-3, Lo: 1e-4, Hi: 1e-2}},
-			{Param: engine.Param{Name: "b", Value: 1e-3, Lo: 1e-4, Hi: 1e-2}}}, Inputs: []string{"u"}, Outputs: []Output{{Name: "rotor.q", Unit: "rad"}},
-			StartJoints: []string{"rotor"}, Workers: 1}
+			{Param: engine.Param{Name: "b", Value: 1e-3, Lo: 1e-4, Hi: 1e-2}}}, Inputs: []string{"u"},
+			Outputs: []Output{{Name: "rotor.q", Unit: "rad"}}, StartJoints: []string{"rotor"}, Workers: 1}
 		spec.Build = func(theta []float64) (*Machine, error) {
 			if builds++; builds == after {
 				cancel()
