@@ -63,7 +63,15 @@ func OfResponse(b *response.Result, info []record.Info, findings []record.Findin
 	if err := r.fillFrom(sol, noRepetitions, info, findings, b.Warnings, start); err != nil {
 		return nil, nil, err
 	}
-	r.findSuspects(sol, slices.Concat(b.Forces, b.Suspects), r.harm(sol), weakRelative, b.Suspects...)
+	r.tolerance = r.harm(sol)
+	found, possible := fit.Unmodelled(sol, slices.Concat(b.Forces, b.Suspects), r.tolerance)
+	if !doHarm(found) {
+		if own, _ := fit.Unmodelled(sol, b.Suspects, r.tolerance); doHarm(own) {
+			found = own
+		}
+	}
+	// outputs exclude more drag than rows of a force do: what they leave of it counts, as at a free motion
+	r.lacking(append(found, possible...), systematic)
 	r.givenNumbers = []fit.GivenNumber{{Name: "gains of inputs and outputs", Uncertainty: b.Uncertain().Gain, Unit: "%"}, {Name: fit.Clock}}
 	r.wrongGains(sol, b)
 	last := stageOf("lm", sol)

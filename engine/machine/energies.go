@@ -101,8 +101,8 @@ func (s *Stepper) spend(h float64, w []float64) {
 }
 
 // Forces takes accelerations and multipliers of the instant t (s), at the end of a step that led to x, with the motions that are told;
-// those of movers are the means of the step. They stay in the Data of the machine, whose Lambda they are. It keeps the balance of the
-// motions that are told and of what is stored.
+// those of movers without a curve are the means of the step. They stay in the Data of the machine, whose Lambda they are. It keeps the
+// balance of the motions that are told and of what is stored.
 func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 	m := s.M
 	q, v, z := m.split(x)
@@ -127,8 +127,13 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 		s.base[e.index] += e.pull(q[e.q], v[e.index])
 	}
 	for k := range s.movers {
-		b := &s.movers[k]
-		m.axes[b.axis].push(b.f, s.base)
+		b, a := &s.movers[k], &m.axes[s.movers[k].axis]
+		f := b.f
+		if smooth, ok := b.Mover.(*smoothed); ok {
+			f, _ = smooth.bearing.Curve(a.velocity(v))
+			f = -f
+		}
+		a.push(f, s.base)
 	}
 	m.drive(t)
 	m.tie(t, x)

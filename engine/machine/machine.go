@@ -36,6 +36,8 @@ type Spec struct {
 	Rows     []Row
 	// Parts makes the drive train and the circuit; axis tells the number of a joint with one coordinate, axes how many there are.
 	Parts func(axis func(joint string) (int, error), axes int) ([]drivetrain.Part, error)
+
+	stepped bool // by a Stepper, which follows friction with a smoothed sign inside a step: it is no part
 }
 
 // Effort is a torque (N·m) or force (N) on a joint with one coordinate, from outside the machine.
@@ -60,6 +62,7 @@ type Machine struct {
 	dryJoints      []dry
 	cuts           []int // axes
 	bearings       []*drivetrain.Bearing
+	followed       []*drivetrain.Bearing // of them those that are no parts
 	loads          []*loaded
 	solver         loadSolver
 	frozen         bool      // loads stay as they are
@@ -185,7 +188,11 @@ func New(s Spec) (*Machine, error) {
 		errs = append(errs, err)
 	}
 	for _, b := range m.bearings {
-		parts = append(parts, b)
+		if s.stepped && b.Speed > 0 && model.NC() == 0 && len(m.loads) == 0 {
+			m.followed = append(m.followed, b)
+		} else {
+			parts = append(parts, b)
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

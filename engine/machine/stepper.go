@@ -192,11 +192,19 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	spec.stepped = true
 	m, err := New(spec)
 	if err != nil {
 		return nil, err
 	}
 	s.M = m
+	for _, b := range m.followed {
+		name := m.axes[b.Twist.A].name
+		if movers[name] != nil {
+			return nil, fmt.Errorf("joint %q: friction stands twice: in the machine and with what drives the joint", name)
+		}
+		movers[name] = &smoothed{b}
+	}
 	s.ledMotions = make([]leading, len(m.motions))
 	for i := range m.motions {
 		d := &m.motions[i]
@@ -255,7 +263,8 @@ func NewStepper(spec Spec, o StepOptions) (*Stepper, error) {
 		name := m.axes[k].name
 		if by := movers[name]; by != nil {
 			acts(k)
-			s.movers = append(s.movers, moving{Mover: by, name: name, axis: k, place: s.placeOfAxis[k], isFriction: dry[name] != nil})
+			_, smooth := by.(*smoothed)
+			s.movers = append(s.movers, moving{Mover: by, name: name, axis: k, place: s.placeOfAxis[k], isFriction: dry[name] != nil || smooth})
 			delete(movers, name)
 		}
 	}

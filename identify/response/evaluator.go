@@ -1,6 +1,7 @@
 package response
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 
 // problem is the fit at one division of the sampling interval and one set of noises.
 type problem struct {
+	ctx        context.Context // when it ends, every simulation fails at once
 	spec       *Spec
 	recs       []Recording
 	params     []fit.Param // of the machine, then, unless fixedStart, q and v of every joint of StartJoints for every recording
@@ -141,6 +143,9 @@ func (h *hand) record(r int, theta, out []float64, less bool) bool {
 	dt := rec.Dt / float64(p.steps)
 	n := rec.Len()
 	for k := range n {
+		if p.ctx.Err() != nil {
+			return false
+		}
 		if h.watch.Forces {
 			if st := m.Step.Forces(float64(k)*rec.Dt, dt, h.x); st != multibody.OK && st != multibody.Singular {
 				return false
@@ -207,7 +212,7 @@ func (h *hand) place(begin []float64) bool {
 
 // simulate runs the recordings from up to to.
 func (h *hand) simulate(theta []float64, from, to int, out []float64, less bool) bool {
-	if !h.build(theta) {
+	if h.p.ctx.Err() != nil || !h.build(theta) {
 		return false
 	}
 	for r := from; r < to; r++ {

@@ -70,22 +70,28 @@ const (
 	noiseLeft     = 1.2  // times the noise of an output, from which more than that is left over
 )
 
-// Fit finds the parameters. The error says what of spec or recordings cannot be used, or that the machine cannot be simulated where the
-// search begins.
+// Fit finds the parameters. The error says what of spec or recordings cannot be used, that the machine cannot be simulated where the
+// search begins, or is that of ctx, within some milliseconds of its end: there are no values then.
 func Fit(ctx context.Context, spec Spec, recs []Recording, watch fit.Watch) (*Result, error) {
 	if err := spec.check(recs); err != nil {
 		return nil, err
 	}
 	recs, mended := spec.withoutSpikes(recs)
 	r, err := spec.fit(ctx, recs, mended, watch)
-	if err != nil || ctx.Err() != nil {
-		return r, err
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, err
 	}
 	if clean, left := spec.withoutPulses(recs); left != nil { // a spike of the column, or a pulse that acted: the outputs tell
 		if other, err := spec.fit(ctx, clean, append(mended, left...), watch); err == nil && other.deviance() < r.deviance() {
 			other.pulses = true
-			return other, nil
+			r = other
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return r, nil
 }
@@ -101,7 +107,7 @@ func (r *Result) deviance() (sum float64) {
 // fit finds the parameters from recordings as they are; mended says what was left out of them.
 func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, watch fit.Watch) (*Result, error) {
 	begin := time.Now()
-	p, err := newProblem(&spec, recs)
+	p, err := newProblem(ctx, &spec, recs)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +126,7 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 		if r.Shift != nil {
 			times = max(2, int(math.Ceil(math.Sqrt(1.2**r.Shift/maxStepShift))))
 		}
-		if spec.Steps > 0 || r.Shift == nil || *r.Shift <= maxStepShift || p.steps >= maxSteps || ctx.Err() != nil || p.misses(sol) {
+		if spec.Steps > 0 || r.Shift == nil || *r.Shift <= maxStepShift || p.steps >= maxSteps || p.misses(sol) {
 			break
 		}
 		p.steps = min(maxSteps, p.steps*times)
@@ -135,10 +141,8 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 		r.Step = math.Max(r.Step, rec.Dt/float64(p.steps))
 	}
 	r.Solution, r.Steps, r.Outputs = sol, p.steps, p.explained(sol)
-	if ctx.Err() == nil {
-		above := slices.ContainsFunc(r.Outputs, func(o Explained) bool { return o.RMS > noiseLeft*o.Record })
-		r.Suspects, r.Forces, r.Gains = p.suspects(sol, above)
-	}
+	above := slices.ContainsFunc(r.Outputs, func(o Explained) bool { return o.RMS > noiseLeft*o.Record })
+	r.Suspects, r.Forces, r.Gains = p.suspects(sol, above)
 	if r.Starts > 1 && r.Reached == 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("one of %d descents from different values came to this place, the others ended at larger "+
 			"errors: narrow the ranges, or let more begin (starts)", r.Starts))
@@ -162,8 +166,8 @@ func (r *Result) count(draft *fit.Solution) {
 	}
 }
 
-func newProblem(spec *Spec, recs []Recording) (*problem, error) {
-	p := &problem{spec: spec, recs: recs, steps: max(1, spec.Steps)}
+func newProblem(ctx context.Context, spec *Spec, recs []Recording) (*problem, error) {
+	p := &problem{ctx: ctx, spec: spec, recs: recs, steps: max(1, spec.Steps)}
 	p.layout()
 	for j, o := range spec.Outputs {
 		s := spread(recs, j)
@@ -276,7 +280,7 @@ func (p *problem) weigh(ctx context.Context, sol *fit.Solution, watch fit.Watch)
 			}
 			change = math.Max(change, math.Abs(next[j]/p.scale[j]-1))
 		}
-		if change < noiseTol || ctx.Err() != nil {
+		if change < noiseTol {
 			return sol, nil
 		}
 		p.scale = next
@@ -318,7 +322,9 @@ func (p *problem) explained(sol *fit.Solution) (list []Explained) {
 	return list
 }
 
-// halved is by how much steps half as long would move a parameter, in its standard errors, to first order; nil: not known.
+// halved is by how much steps half as long would move a parameter, in its standard errors, to first order; nil: not known. The errors are
+// those that the result shows: where the machine does not explain the record, neighbouring residuals go together, and finer steps would
+// improve values that are not known so well.
 func (p *problem) halved(sol *fit.Solution) (shift *float64, worst string) {
 	finer := *p
 	finer.steps = 2 * p.steps
@@ -332,14 +338,19 @@ func (p *problem) halved(sol *fit.Solution) (shift *float64, worst string) {
 	for k := range b {
 		b[k] = (b[k] - a[k]) * 4 / 3
 	}
+	shown, err := fit.Assess(sol)
+	if err != nil {
+		return nil, ""
+	}
 	l := fit.NewLinear(sol)
-	move, errs := l.Move(b), l.Err()
+	move, classical := l.Move(b), l.Err()
 	most := 0.0
 	for j, i := range sol.FreeParams {
-		if !(errs[j] > 0) {
+		by := shown.Estimates[j].Err(shown.Residual.White)
+		if !(classical[j] > 0) || by == nil {
 			continue
 		}
-		if m := math.Abs(move[j]) / errs[j]; m >= most {
+		if m := math.Abs(move[j]) / math.Max(classical[j], *by); m >= most {
 			most, worst = m, sol.Params[i].Name
 		}
 	}
@@ -365,7 +376,7 @@ func (r *Result) Explain(ctx context.Context, recs []Recording) (*fit.Solution, 
 	if recs, _ = spec.withoutSpikes(recs); r.pulses {
 		recs, _ = spec.withoutPulses(recs)
 	}
-	p, err := newProblem(&spec, recs)
+	p, err := newProblem(ctx, &spec, recs)
 	if err != nil {
 		return nil, nil, err
 	}

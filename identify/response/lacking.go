@@ -99,7 +99,8 @@ func (p *problem) forces(sol *fit.Solution, theta, base []float64, aboveNoise bo
 const widestDip = 0.6
 
 // wideDip is friction that differs over most of the speeds. Dry and viscous friction take nearly all of it: as much as the outputs do not
-// exclude counts.
+// exclude counts. What is found may be a part of it, as a drag that pushes on is: so it is as large as before anything was found, for which
+// Unmodelled wants Bounds.
 func wideDip(v []float64) fit.Suspect {
 	speed := make([]float64, len(v))
 	for k := range v {
@@ -107,7 +108,8 @@ func wideDip(v []float64) fit.Suspect {
 	}
 	slices.Sort(speed)
 	vs := widestDip * speed[len(speed)*99/100]
-	return fit.Suspect{Kind: "Stribeck", Advice: "Record faster motion, or fit a law with a Stribeck dip.", Expected: true,
+	return fit.Suspect{Kind: "wide Stribeck dip", Advice: "Record faster motion, or fit a law with a Stribeck dip.", Expected: true,
+		Bounds:  [2]float64{0, math.SmallestNonzeroFloat64},
 		What:    fmt.Sprintf("a friction that differs below %g of the top speed (a wide Stribeck dip)", widestDip),
 		Columns: []func(k int) float64{func(k int) float64 { return numeric.Sign(v[k]) * math.Exp(-v[k]*v[k]/(vs*vs)) }}}
 }

@@ -81,13 +81,14 @@ func (b *Bearing) load() float64 {
 	return b.Load
 }
 
-// curve is the smoothed one and its slope.
-func (b *Bearing) curve(v float64) (f, df float64) {
+// Curve is the smoothed friction at a speed, with its load, and its slope.
+func (b *Bearing) Curve(v float64) (f, df float64) {
+	load := b.load()
 	// the steady curve has a jump at v = 0: its sides are taken, and the smallest speed that is one
 	at := max(math.Abs(v), 1e-6*b.Speed)
-	level := math.Abs(b.Law.SteadyForce(at))
+	level := load * math.Abs(b.Law.SteadyForce(at))
 	d := 1e-4 * at
-	fall := (math.Abs(b.Law.SteadyForce(at+d)) - level) / d
+	fall := (load*math.Abs(b.Law.SteadyForce(at+d)) - level) / d
 	s := math.Tanh(v / b.Speed)
 	return level * s, level*(1-s*s)/b.Speed + fall*math.Abs(s)
 }
@@ -98,13 +99,13 @@ func (b *Bearing) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, en
 	var f float64
 	switch {
 	case b.Speed > 0:
-		f, _ = b.curve(rate)
+		f, _ = b.Curve(rate)
 	case b.flow == nil:
 		return circuit.Power{}, engine.NotConverged
 	default:
-		f = b.flow.Flow(z, dz, friction.Input{V: rate})
+		f = b.flow.Flow(z, dz, friction.Input{V: rate}) * b.load()
 	}
-	if f *= b.load(); !numeric.IsFinite(f) {
+	if !numeric.IsFinite(f) {
 		return circuit.Power{}, engine.NonFinite
 	}
 	return circuit.Power{Loss: f * rate, Output: b.exert(f, v, tau)}, engine.OK
@@ -115,14 +116,15 @@ func (b *Bearing) Trial(t, h float64, q, v, w, z, zn, tau, slope []float64) (cir
 	rate := b.of(w)
 	var f, df float64
 	if b.Speed > 0 {
-		f, df = b.curve(rate)
+		f, df = b.Curve(rate)
 	} else {
 		f, df = b.smoothLaw.Trial(friction.Midpoint, z, zn, friction.Input{Dt: h, V: rate})
+		f, df = f*b.load(), df*b.load()
 	}
-	if f *= b.load(); !numeric.IsFinite(f) {
+	if !numeric.IsFinite(f) {
 		return circuit.Power{}, engine.NonFinite
 	}
-	b.steepen(df*b.load(), len(w), slope)
+	b.steepen(df, len(w), slope)
 	return circuit.Power{Loss: f * rate, Output: b.exert(f, w, tau)}, engine.OK
 }
 
