@@ -220,7 +220,7 @@ func (a *Answer) rig(name string) ([]schema.Problem, error) {
 			a.unwatched(&spec.Axes[i])
 		}
 	}
-	warnings = append(warnings, a.known(cfg)...)
+	warnings = append(warnings, a.rigNumbers(cfg)...)
 	if a.then("run", name); !cfg.IsVirtual() {
 		a.Next += " --dry-run      reads, never sends a command"
 	}

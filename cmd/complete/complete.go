@@ -25,24 +25,24 @@ import (
 // words are proposals for a command line whose arguments are known so far.
 type words func(args []string) []string
 
-func fixed(list []string) words { return func([]string) []string { return list } }
+func fixedWords(list []string) words { return func([]string) []string { return list } }
 
 // flags are by the name of the flag, in whatever verb it stands; "verb flag" goes before it.
 var flags = map[string]words{
-	"law":             fixed(simulate.LawChoices()),
-	"method":          fixed(identify.Method("").Words()),
-	"scheme":          fixed(friction.Midpoint.Words()),
-	"protocol":        fixed(decode.Protocols()),
-	"input":           fixed(decode.Forms()),
-	"to":              fixed(exportmodel.Targets()),
-	"kind":            fixed(check.SchemaKinds()),
-	"executor":        fixed([]string{"local", "slurm"}),
-	"log-format":      fixed([]string{"text", "json"}),
-	"load":            fixed([]string{"idle", "full", "garbage", "heap"}),
-	"scenario format": fixed([]string{"svg", "png", "pdf"}),
-	"study format":    fixed(study.Formats()),
-	"collect format":  fixed(study.Formats()),
-	"export to":       fixed(nil), // a time
+	"law":             fixedWords(simulate.LawChoices()),
+	"method":          fixedWords(identify.Method("").Words()),
+	"scheme":          fixedWords(friction.Midpoint.Words()),
+	"protocol":        fixedWords(decode.Protocols()),
+	"input":           fixedWords(decode.Forms()),
+	"to":              fixedWords(exportmodel.Targets()),
+	"kind":            fixedWords(check.SchemaKinds()),
+	"executor":        fixedWords([]string{"local", "slurm"}),
+	"log-format":      fixedWords([]string{"text", "json"}),
+	"load":            fixedWords([]string{"idle", "full", "garbage", "heap"}),
+	"scenario format": fixedWords([]string{"svg", "png", "pdf"}),
+	"study format":    fixedWords(study.Formats()),
+	"collect format":  fixedWords(study.Formats()),
+	"export to":       fixedWords(nil), // a time
 	"channels":        signals,
 	"axis":            axes,
 }
@@ -54,10 +54,10 @@ var arguments = map[string]struct {
 }{
 	"identify": {recorded, true}, "export": {recorded, true}, "replay": {recorded, true}, "import": {recorded, true},
 	"runs tag": {recorded, true}, "runs remove": {recorded, true}, "runs verify": {recorded, true},
-	"scenario":   {fixed(simulate.ScenarioNames()), false},
-	"laws":       {fixed(simulate.LawNames()), false},
-	"study":      {fixed(study.Names()), true},
-	"study plan": {fixed(study.Names()), true},
+	"scenario":   {fixedWords(simulate.ScenarioNames()), false},
+	"laws":       {fixedWords(simulate.LawNames()), false},
+	"study":      {fixedWords(study.Names()), true},
+	"study plan": {fixedWords(study.Names()), true},
 }
 
 // recorded are the runs below the usual folder, newest first, and the folder itself.
@@ -114,8 +114,8 @@ func axes(args []string) []string {
 	return run.Info.Schema.Axes()
 }
 
-// All completes the flags and arguments of all commands.
-func All(c *cobra.Command) {
+// Register completes the flags and arguments of all commands.
+func Register(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		list, ok := flags[c.Name()+" "+f.Name]
 		if !ok {
@@ -154,7 +154,7 @@ func All(c *cobra.Command) {
 		}
 	}
 	for _, sub := range c.Commands() {
-		All(sub)
+		Register(sub)
 	}
 }
 

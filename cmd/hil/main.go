@@ -58,6 +58,6 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 		newDecodeCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(),
 		newCheckCmd(), newConfigCmd(), newPortsCmd(), newLatencyCmd(), newVersionCmd())
 	report.Finish(root)
-	complete.All(root)
+	complete.Register(root)
 	return root
 }

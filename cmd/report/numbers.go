@@ -95,8 +95,8 @@ func Span(s float64) string {
 	return fmt.Sprintf("%.0f h %.0f min", h, math.Floor((s+30-3600*h)/60))
 }
 
-// Counted is a number of things: 1 warning, 2 warnings.
-func Counted(n int, thing string) string {
+// CountOf is a number of things: 1 warning, 2 warnings.
+func CountOf(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

@@ -34,7 +34,7 @@ func TestDigits(t *testing.T) {
 func TestWordsOfNumbers(t *testing.T) {
 	for want, got := range map[string]string{"1.23 MB": Bytes(1_234_567), "999 B": Bytes(999), "1 kB": Bytes(1000), "1 MB": Bytes(999_900),
 		"–": Span(0), "4.2 s": Span(4.2), "1 min 0 s": Span(59.99), "12 min 5 s": Span(725), "1 h 0 min": Span(3599.9),
-		"3 h 2 min": Span(10920), "1 run": Counted(1, "run"), "0 runs": Counted(0, "run")} {
+		"3 h 2 min": Span(10920), "1 run": CountOf(1, "run"), "0 runs": CountOf(0, "run")} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

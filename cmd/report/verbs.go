@@ -112,7 +112,7 @@ func finish(c *cobra.Command) {
 			if len(args) == 0 {
 				return nil
 			}
-			return ExitWith(Usage, fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), spelling.DidYouMean(args[0], below(c))))
+			return ExitWith(Usage, fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), spelling.DidYouMean(args[0], subcommandNames(c))))
 		}
 		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
@@ -122,8 +122,8 @@ func finish(c *cobra.Command) {
 	}
 }
 
-// below are the names of the commands below one.
-func below(c *cobra.Command) (names []string) {
+// subcommandNames are the names of the commands below one.
+func subcommandNames(c *cobra.Command) (names []string) {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}

@@ -98,27 +98,27 @@ and folders that hold files of somebody else stay, and count.`,
 
 // listed is a run as JSON.
 type listed struct {
-	Run       string     `json:"run"`
-	Rig       string     `json:"rig,omitempty"`
-	Start     *time.Time `json:"start,omitempty"`
-	State     string     `json:"state"` // ran, recorded (there is nothing to drive), never ran, dry run, empty, unreadable
-	Duration  float64    `json:"duration_s"`
-	RunTime   float64    `json:"run_s"` // in mode RUN
-	EndMode   string     `json:"end_mode,omitempty"`
-	Trips     int        `json:"trips"`
-	TripCause string     `json:"trip_cause,omitempty"`
-	Warnings  int        `json:"warnings"`
-	Errors    int        `json:"errors"`
-	Verdicts  []string   `json:"verdicts"`
-	Closed    bool       `json:"closed"`
-	Live      bool       `json:"live"` // written to within the last minute
-	Size      int64      `json:"bytes"`
-	Tags      []string   `json:"tags"`
-	Problem   string     `json:"problem,omitempty"` // why it cannot be read
+	Run             string     `json:"run"`
+	Rig             string     `json:"rig,omitempty"`
+	Start           *time.Time `json:"start,omitempty"`
+	State           string     `json:"state"` // ran, recorded (there is nothing to drive), never ran, dry run, empty, unreadable
+	Duration        float64    `json:"duration_s"`
+	RunTime         float64    `json:"run_s"` // in mode RUN
+	EndMode         string     `json:"end_mode,omitempty"`
+	Trips           int        `json:"trips"`
+	TripCause       string     `json:"trip_cause,omitempty"`
+	Warnings        int        `json:"warnings"`
+	Errors          int        `json:"errors"`
+	Verdicts        []string   `json:"verdicts"`
+	WasClosed       bool       `json:"closed"`
+	RecentlyWritten bool       `json:"live"` // written to within the last minute
+	Size            int64      `json:"bytes"`
+	Tags            []string   `json:"tags"`
+	Problem         string     `json:"problem,omitempty"` // why it cannot be read
 }
 
 func listedOf(r *sink.ListedRun) listed {
-	l := listed{Run: r.Path, Size: r.Size, Live: r.Live, Tags: orEmpty(r.Tags), Verdicts: orEmpty(r.Verdicts), State: "unreadable"}
+	l := listed{Run: r.Path, Size: r.Size, RecentlyWritten: r.RecentlyWritten, Tags: orEmpty(r.Tags), Verdicts: orEmpty(r.Verdicts), State: "unreadable"}
 	if r.Err != nil {
 		l.Problem = r.Err.Error()
 		return l
@@ -126,7 +126,7 @@ func listedOf(r *sink.ListedRun) listed {
 	start := r.Info.Start.UTC()
 	l.Rig, l.Start, l.State = r.Info.Schema.Rig, &start, r.State()
 	l.Duration, l.RunTime = r.Duration.Seconds(), r.RunTime.Seconds()
-	l.Trips, l.TripCause, l.Warnings, l.Errors, l.Closed = r.Trips, r.TripCause, r.Warnings, r.Errors, !r.IsCut
+	l.Trips, l.TripCause, l.Warnings, l.Errors, l.WasClosed = r.Trips, r.TripCause, r.Warnings, r.Errors, !r.IsCut
 	if r.Rows {
 		l.EndMode = r.EndMode.String()
 	}
@@ -182,17 +182,17 @@ func (l *listed) text() string {
 		parts = append(parts, l.Problem)
 	}
 	if n := l.Warnings; n > 0 {
-		parts = append(parts, report.Counted(n, "warning"))
+		parts = append(parts, report.CountOf(n, "warning"))
 	}
 	if n := l.Errors - l.Trips; n > 0 {
-		parts = append(parts, report.Counted(n, "error"))
+		parts = append(parts, report.CountOf(n, "error"))
 	}
 	if len(l.Verdicts) > 0 {
 		parts = append(parts, l.Verdicts[len(l.Verdicts)-1])
 	}
 	switch {
-	case l.Problem != "" || l.Closed:
-	case l.Live:
+	case l.Problem != "" || l.WasClosed:
+	case l.RecentlyWritten:
 		parts = append(parts, "being recorded")
 	default:
 		parts = append(parts, "not closed")
@@ -249,13 +249,13 @@ func codeOf(err error) int {
 func remove(_ context.Context, args []string, o Options) error {
 	answer := struct {
 		Removed []string `json:"removed"`
-		Kept    []string `json:"kept"` // and why
+		Refused []string `json:"kept"` // and why
 	}{[]string{}, []string{}}
 	code := report.OK
 	for _, name := range args {
 		run := pathOf(name)
 		if err := sink.RemoveRun(run, o.force); err != nil {
-			answer.Kept, code = append(answer.Kept, err.Error()), max(code, codeOf(err))
+			answer.Refused, code = append(answer.Refused, err.Error()), max(code, codeOf(err))
 			continue
 		}
 		answer.Removed = append(answer.Removed, run)
@@ -266,18 +266,18 @@ func remove(_ context.Context, args []string, o Options) error {
 		}
 	})
 	if code != report.OK {
-		return report.ExitWith(code, fmt.Errorf("runs remove: %s", strings.Join(answer.Kept, "\n     ")))
+		return report.ExitWith(code, fmt.Errorf("runs remove: %s", strings.Join(answer.Refused, "\n     ")))
 	}
 	return err
 }
 
 // verified is what a run turned out to be.
 type verified struct {
-	Run      string   `json:"run"`
-	Sound    bool     `json:"sound"`
-	Rows     uint64   `json:"rows"`
-	Missing  uint64   `json:"missing_rows"`
-	Problems []string `json:"problems"`
+	Run         string   `json:"run"`
+	IsSound     bool     `json:"sound"`
+	Rows        uint64   `json:"rows"`
+	MissingRows uint64   `json:"missing_rows"`
+	Problems    []string `json:"problems"`
 }
 
 func verify(ctx context.Context, args []string, o Options) error {
@@ -307,9 +307,9 @@ func verify(ctx context.Context, args []string, o Options) error {
 			if err != nil {
 				return report.ExitWith(report.Interrupted, errors.New("runs verify: interrupted"))
 			}
-			v.Sound, v.Rows, v.Missing, v.Problems = found.Sound(), found.Rows, found.Missing, append(v.Problems, found.Problems...)
+			v.IsSound, v.Rows, v.MissingRows, v.Problems = found.IsSound(), found.Rows, found.MissingRows, append(v.Problems, found.Problems...)
 		}
-		if !v.Sound {
+		if !v.IsSound {
 			bad++
 		}
 		answer = append(answer, v)
@@ -317,7 +317,7 @@ func verify(ctx context.Context, args []string, o Options) error {
 	progress.Finish()
 	err := o.Give(answer, func(w io.Writer) {
 		for _, v := range answer {
-			if v.Sound {
+			if v.IsSound {
 				fmt.Fprintf(w, "%s: sound, %d rows\n", v.Run, v.Rows)
 			}
 			for _, p := range v.Problems {
@@ -326,7 +326,7 @@ func verify(ctx context.Context, args []string, o Options) error {
 		}
 	})
 	if bad > 0 {
-		return report.ExitWith(report.Invalid, fmt.Errorf("runs verify: %s of %d not sound", report.Counted(bad, "run"), len(paths)))
+		return report.ExitWith(report.Invalid, fmt.Errorf("runs verify: %s of %d not sound", report.CountOf(bad, "run"), len(paths)))
 	}
 	return err
 }
@@ -343,13 +343,13 @@ func prune(_ context.Context, args []string, o Options) error {
 	}
 	p, err := work()
 	answer := struct {
-		Dir     string   `json:"dir"`
-		DryRun  bool     `json:"dry_run"`
-		Removed []string `json:"removed"`
-		Kept    []string `json:"kept"`    // by their tag
-		Foreign []string `json:"foreign"` // with files of somebody else
-		Bytes   int64    `json:"bytes"`   // that remain
-	}{dir, o.dryRun, orEmpty(p.Removed), orEmpty(p.Kept), orEmpty(p.Foreign), p.Bytes}
+		Dir        string   `json:"dir"`
+		DryRun     bool     `json:"dry_run"`
+		Removed    []string `json:"removed"`
+		TaggedRuns []string `json:"kept"`    // by their tag
+		Foreign    []string `json:"foreign"` // with files of somebody else
+		Bytes      int64    `json:"bytes"`   // that remain
+	}{dir, o.dryRun, orEmpty(p.Removed), orEmpty(p.TaggedRuns), orEmpty(p.Foreign), p.Bytes}
 	if err == nil {
 		err = o.Give(answer, func(w io.Writer) {
 			did := "removed"
@@ -359,7 +359,7 @@ func prune(_ context.Context, args []string, o Options) error {
 			for _, run := range p.Removed {
 				fmt.Fprintf(w, "%s %s\n", did, run)
 			}
-			for _, run := range p.Kept {
+			for _, run := range p.TaggedRuns {
 				fmt.Fprintf(w, "kept by its tag: %s\n", run)
 			}
 			for _, run := range p.Foreign {

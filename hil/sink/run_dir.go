@@ -100,10 +100,10 @@ const liveFor = time.Minute
 
 // Pruned is what Prune did.
 type Pruned struct {
-	Removed []string // folders that are gone, oldest first
-	Foreign []string // folders over the limit that hold files of somebody else and were left alone
-	Kept    []string // folders over the limit that are tagged to be kept
-	Bytes   int64    // size of all runs that remain
+	Removed    []string // folders that are gone, oldest first
+	Foreign    []string // folders over the limit that hold files of somebody else and were left alone
+	TaggedRuns []string // folders over the limit that are tagged to be kept
+	Bytes      int64    // size of all runs that remain
 }
 
 // Prune removes the oldest runs below dir until all runs together take at most keep bytes; 0 keeps all. It removes whole
@@ -139,7 +139,7 @@ func prune(dir string, keep int64, current string, remove func(path string) erro
 		case sameFile(r.path, current) || isLive(r.written):
 			continue
 		case slices.Contains(Tags(r.path), KeepTag):
-			p.Kept = append(p.Kept, r.path)
+			p.TaggedRuns = append(p.TaggedRuns, r.path)
 			continue
 		case r.foreign:
 			p.Foreign = append(p.Foreign, r.path)

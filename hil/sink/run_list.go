@@ -15,10 +15,10 @@ import (
 
 // ListedRun is a run of a folder.
 type ListedRun struct {
-	Path string
-	Size int64 // bytes of all its files
-	Live bool  // written to within the last minute
-	Tags []string
+	Path            string
+	Size            int64 // bytes of all its files
+	RecentlyWritten bool  // written to within the last minute
+	Tags            []string
 	RunSummary
 	Err error // why it cannot be read; there is no summary then
 }
@@ -30,7 +30,7 @@ func ListRuns(dir string) (list []ListedRun, err error) {
 		return nil, err
 	}
 	for _, d := range runs {
-		l := ListedRun{Path: d.path, Size: d.size, Live: isLive(d.written), Tags: Tags(d.path)}
+		l := ListedRun{Path: d.path, Size: d.size, RecentlyWritten: isLive(d.written), Tags: Tags(d.path)}
 		var run *Run
 		if run, l.Err = OpenRun(d.path); l.Err == nil {
 			l.RunSummary, l.Err = run.Summary()
@@ -94,15 +94,15 @@ func RemoveRun(path string, live bool) error {
 
 // VerifiedRun is what reading every byte of a run has shown.
 type VerifiedRun struct {
-	Rows     uint64
-	Missing  uint64   // rows between the first and the last that are not there
-	Backward uint64   // rows that are not behind the one before
-	IsCut    bool     // was not closed
-	Problems []string // damaged places, and what else is wrong
+	Rows         uint64
+	MissingRows  uint64   // rows between the first and the last that are not there
+	BackwardRows uint64   // rows that are not behind the one before
+	IsCut        bool     // was not closed
+	Problems     []string // damaged places, and what else is wrong
 }
 
-// Sound tells whether all that was recorded is there.
-func (v *VerifiedRun) Sound() bool { return len(v.Problems) == 0 }
+// IsSound tells whether all that was recorded is there.
+func (v *VerifiedRun) IsSound() bool { return len(v.Problems) == 0 }
 
 // Verify reads all rows, events and parameters; every chunk has its checksum. The error is that of ctx.
 func (r *Run) Verify(ctx context.Context) (v VerifiedRun, err error) {
@@ -115,9 +115,9 @@ func (r *Run) Verify(ctx context.Context) (v VerifiedRun, err error) {
 		switch v.Rows++; {
 		case v.Rows == 1 || row.Epoch != prev.Epoch:
 		case row.Seq <= prev.Seq || row.T < prev.T:
-			v.Backward++
+			v.BackwardRows++
 		default:
-			v.Missing += row.Seq - prev.Seq - 1
+			v.MissingRows += row.Seq - prev.Seq - 1
 		}
 	}
 	if err := it.Err(); err != nil {
@@ -135,11 +135,11 @@ func (r *Run) Verify(ctx context.Context) (v VerifiedRun, err error) {
 	for _, p := range r.Problems() {
 		v.Problems = append(v.Problems, p.String())
 	}
-	if v.Missing > 0 {
-		v.Problems = append(v.Problems, fmt.Sprintf("%d rows are missing in between", v.Missing))
+	if v.MissingRows > 0 {
+		v.Problems = append(v.Problems, fmt.Sprintf("%d rows are missing in between", v.MissingRows))
 	}
-	if v.Backward > 0 {
-		v.Problems = append(v.Problems, fmt.Sprintf("%d rows are not behind the one before", v.Backward))
+	if v.BackwardRows > 0 {
+		v.Problems = append(v.Problems, fmt.Sprintf("%d rows are not behind the one before", v.BackwardRows))
 	}
 	cut, lost := r.Truncated()
 	if v.IsCut = cut; cut {

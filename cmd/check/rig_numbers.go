@@ -12,8 +12,8 @@ import (
 	"hilrig/engine/plant"
 )
 
-// known says what follows from the numbers of a rig: time constants, noises, walks, the processor. What contradicts itself is a warning.
-func (a *Answer) known(cfg *configs.Config) (warnings []schema.Problem) {
+// rigNumbers says what follows from the numbers of a rig: time constants, noises, walks, the processor. What contradicts itself is a warning.
+func (a *Answer) rigNumbers(cfg *configs.Config) (warnings []schema.Problem) {
 	warn := func(path, format string, args ...any) {
 		warnings = append(warnings, schema.Problem{File: a.File, Path: path, Msg: path + ": " + fmt.Sprintf(format, args...)})
 	}
