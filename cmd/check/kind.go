@@ -21,7 +21,7 @@ var takes = map[string][]configs.Kind{
 	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.RunFile,
 		configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study": {configs.StudyFile}, "plan": {configs.StudyFile},
-	"replay": {configs.RunFile}, "export": {configs.RunFile},
+	"replay": {configs.RunFile}, "export": {configs.RunFile}, "view": {configs.RunFile},
 	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile, configs.RobotFile},
 	"check": {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile,
 		configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.StudyFile},

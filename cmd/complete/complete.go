@@ -52,7 +52,7 @@ var arguments = map[string]struct {
 	words words
 	files bool
 }{
-	"identify": {recorded, true}, "export": {recorded, true}, "replay": {recorded, true}, "import": {recorded, true},
+	"identify": {recorded, true}, "export": {recorded, true}, "view": {recorded, true}, "replay": {recorded, true}, "import": {recorded, true},
 	"runs tag": {recorded, true}, "runs remove": {recorded, true}, "runs verify": {recorded, true},
 	"scenario":   {fixedWords(simulate.ScenarioNames()), false},
 	"laws":       {fixedWords(simulate.LawNames()), false},

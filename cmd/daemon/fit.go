@@ -84,7 +84,7 @@ type fitResult struct {
 func newFitter(ctx context.Context, d *services) (*fitter, error) {
 	f := &fitter{d: d, ctx: ctx, status: identify.Status{State: "idle"}}
 	if d.recorder != nil {
-		f.dir = filepath.Join(d.recorder.Dir(), "identify")
+		f.dir = filepath.Join(d.recorder.Dir(), sink.FitDir)
 	}
 	f.publishState()
 	return f, nil

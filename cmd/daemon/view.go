@@ -1,13 +1,22 @@
 package daemon
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/hil/axis"
 	"hilrig/hil/dashboard"
@@ -38,7 +47,7 @@ func View(path, listen string, log *slog.Logger) (*dashboard.Server, error) {
 			return axisSteadyCurve(cfg, axis, law, values)
 		}
 	}
-	results, err := json.Marshal(map[string]any{"results": keptResults(filepath.Join(filepath.Dir(path), "identify"), log)})
+	results, err := json.Marshal(map[string]any{"results": keptResults(filepath.Join(filepath.Dir(path), sink.FitDir), log)})
 	opt.Identify = func() []byte { return results }
 	if err != nil {
 		return nil, err
@@ -75,4 +84,38 @@ func keptResults(dir string, log *slog.Logger) []fitResult {
 		all = append(all, f)
 	}
 	return all
+}
+
+// ViewOptions are the flags of hil view.
+type ViewOptions struct {
+	report.Output
+	web string
+}
+
+// Flags are those of hil view.
+func (o *ViewOptions) Flags(fl *pflag.FlagSet) {
+	o.Output.Flags(fl)
+	fl.StringVar(&o.web, "web", "localhost:8080", "address of the page; localhost:0 takes any free port")
+}
+
+// ServeView opens the page on a recording and serves it until ctx ends.
+func ServeView(ctx context.Context, path string, o ViewOptions) error {
+	log, err := report.NewLogger(o.Stderr, "text", false, false)
+	if err != nil {
+		return err
+	}
+	page, err := View(path, o.web, log)
+	if unavailable := new(net.OpError); errors.As(err, &unavailable) || errors.Is(err, fs.ErrPermission) {
+		return report.ExitWith(report.Unavailable, err)
+	} else if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	answer := map[string]string{"page": "http://" + page.Addr(), "run": path}
+	if err := o.Give(answer, func(w io.Writer) { fmt.Fprintf(w, "%s: open %s; Ctrl-C ends it\n", path, answer["page"]) }); err != nil {
+		return err
+	}
+	if err := page.Run(ctx); err != nil {
+		return report.ExitWith(report.Unavailable, err)
+	}
+	return nil
 }

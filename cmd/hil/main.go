@@ -54,7 +54,7 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: report.StartName},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newRunsCmd(), newExportCmd(), newExportModelCmd(), newImportCmd(),
+	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newRunsCmd(), newViewCmd(), newExportCmd(), newExportModelCmd(), newImportCmd(),
 		newDecodeCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(),
 		newCheckCmd(), newConfigCmd(), newPortsCmd(), newLatencyCmd(), newVersionCmd())
 	report.Finish(root)

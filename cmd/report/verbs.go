@@ -47,6 +47,7 @@ var verbExits = map[string][]int{
 	"run":            {Invalid, Unavailable, Trip, Interrupted},
 	"rig":            {Invalid, Unavailable, Trip, Interrupted},
 	"replay":         {Invalid, Unavailable, Quality},
+	"view":           {Invalid, Unavailable},
 	"export":         {Invalid, Unavailable, Interrupted},
 	"runs":           {Invalid, Unavailable},
 	"runs list":      {Invalid, Unavailable},

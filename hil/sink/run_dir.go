@@ -21,6 +21,9 @@ const (
 	runTags   = "run.tags"
 )
 
+// FitDir is the folder below that of a run for results of fits beside the loop and what these keep.
+const FitDir = "identify"
+
 // KeepTag keeps a run from being pruned.
 const KeepTag = "keep"
 
@@ -184,22 +187,29 @@ func listRuns(dir string) ([]runDir, error) {
 		}
 		r := runDir{path: filepath.Join(dir, e.Name()), key: name[1]}
 		r.n, _ = strconv.Atoi(name[2])
-		files, err := os.ReadDir(r.path)
-		if err != nil {
-			return nil, err
-		}
 		recording := false
-		for _, f := range files {
-			info, err := f.Info()
-			if err != nil {
-				continue // gone in the meantime
+		err := filepath.WalkDir(r.path, func(file string, e fs.DirEntry, err error) error {
+			if err != nil || file == r.path {
+				return err
 			}
-			r.size += info.Size()
-			if f.Name() != runTags && info.ModTime().After(r.written) {
-				r.written = info.ModTime()
+			name, _ := filepath.Rel(r.path, file)
+			info, err := e.Info()
+			switch {
+			case err != nil: // gone in the meantime
+			case e.IsDir():
+				r.foreign = r.foreign || name != FitDir
+			default:
+				r.size += info.Size()
+				if name != runTags && info.ModTime().After(r.written) {
+					r.written = info.ModTime()
+				}
+				recording = recording || name == runFile
+				r.foreign = r.foreign || !slices.ContainsFunc(ownFiles, func(own string) bool { ok, _ := filepath.Match(own, name); return ok })
 			}
-			recording = recording || f.Name() == runFile
-			r.foreign = r.foreign || !slices.Contains(ownFiles, f.Name())
+			return nil
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
 		if recording {
 			runs = append(runs, r)
@@ -212,16 +222,24 @@ func listRuns(dir string) ([]runDir, error) {
 }
 
 // ownFiles are all that a folder of a run holds.
-var ownFiles = []string{runFile, runConfig, runTags}
+var ownFiles = []string{runFile, runConfig, runTags, filepath.Join(FitDir, "*.json")}
 
-// removeRun removes the own files by name and then the folder, which fails rather than take anything else with it.
+// removeRun removes the own files by name and then the folders, which fails rather than take anything else with it.
 func removeRun(path string) error {
-	for _, f := range ownFiles {
-		if err := os.Remove(filepath.Join(path, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+	for _, own := range append(ownFiles, FitDir) {
+		files, _ := filepath.Glob(filepath.Join(escapeGlob(path), own))
+		for _, f := range files {
+			if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 	}
 	return os.Remove(path)
+}
+
+// escapeGlob is a path whose own signs stand for themselves in a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // isLive: a daemon may be recording there.
