@@ -22,8 +22,8 @@ const foretold = 0.02
 // near enough to its optimum: of the error that rows have which depend on their neighbours.
 func (j *job) alternative(sol *fit.Solution) fit.LM {
 	alike := float64(len(sol.Residual)) / math.Max(fit.WhitenessOf(sol.Residual, sol.Pieces).Effective, 1)
-	return fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: math.Min(1e-6*alike, coarseAlternative), OffsetTol: 1e-2 * math.Sqrt(alike),
-		Steps: []float64{1e-3}, Damping: nearDamping}
+	return fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: math.Min(1e-6*alike, coarseAlternative),
+		OffsetTol: 1e-2 * math.Sqrt(alike), Steps: []float64{1e-3}, Damping: nearDamping}
 }
 
 // coarseAlternative is the relative decrease of the cost from which on a step may not be the last, however few rows count.

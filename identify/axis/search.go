@@ -38,6 +38,8 @@ type Search struct {
 	Target float64
 	// SingleRound is set where a place to begin from is wanted: the contact is not drawn again around what was found.
 	SingleRound bool
+	// Rough is set where any residual up to aboveNoise noises of the sensor is as good as noise.
+	Rough bool
 	// Lacking is that of fit.MultiStart, of a model with all parameters. What no simpler model makes of it is not asked then.
 	Lacking func(m *Model, params []fit.Param) bool
 }
@@ -73,9 +75,7 @@ func (m *Model) starts(ctx context.Context, q *plan, s Search, watch fit.Watch) 
 	out = [][]float64{base}
 	if contact {
 		pair := min(n, 2)
-		if near, settled = m.velocitySolution(ctx, q, s, watch); settled {
-			pair = 0
-		} else if near != nil {
+		if near, settled = m.velocitySolution(ctx, q, s, watch); near != nil {
 			pair--
 		}
 		from := pair // the groups behind the pair
@@ -115,9 +115,7 @@ func (m *Model) velocitySolution(ctx context.Context, q *plan, s Search, watch f
 	other.spec.Output, other.pieces = Velocity, nil
 	for _, p := range m.pieces {
 		own := *p
-		if own.measured = p.rec.Velocity; len(own.measured) != p.n {
-			own.measured = numeric.Slope(p.despikedPosition, 1, p.dt)
-		}
+		own.measured = p.velocityOfPosition()
 		other.pieces = append(other.pieces, &own)
 	}
 	params := slices.Clone(q.params)
@@ -126,7 +124,7 @@ func (m *Model) velocitySolution(ctx context.Context, q *plan, s Search, watch f
 			params[i].Fixed = true
 		}
 	}
-	s.Simpler = nil
+	s.Simpler, s.Rough = nil, true
 	sol, err := other.Fit(ctx, params, s, watch)
 	if err != nil {
 		return nil, false
@@ -134,14 +132,39 @@ func (m *Model) velocitySolution(ctx context.Context, q *plan, s Search, watch f
 	return sol, sol.Extra["lacking"] == true || numeric.RMS(sol.Residual) > aboveNoise*other.noise()
 }
 
+// velocityOfPosition is the recorded velocity where it is that of the position, else the slope of the position.
+func (p *piece) velocityOfPosition() []float64 {
+	slope := numeric.Slope(p.despikedPosition, 1, p.dt)
+	if len(p.rec.Velocity) != p.n {
+		return slope
+	}
+	apart := floats.SubTo(make([]float64, p.n), p.rec.Velocity, slope)
+	if numeric.RMS(apart) > velocityApart*numeric.RMS(slope)+aboveNoise*max(numeric.Noise(slope), numeric.Noise(p.rec.Velocity)) {
+		return slope
+	}
+	return p.rec.Velocity
+}
+
+// velocityApart is the share of a velocity by which a recorded one and the slope of the position may differ beside noise.
+const velocityApart = 0.01
+
 // descents is how the places of a problem are searched, without starts.
 func (m *Model) descents(q *plan, params []fit.Param, s Search) fit.MultiStart {
 	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers}
+	noise := asNoise * m.noise()
+	explained := func(params []fit.Param) bool { return m.explained(params, noise) }
+	if s.Rough {
+		noise = aboveNoise * m.noise()
+		explained = func(params []fit.Param) bool {
+			p, err := m.Problem(params)
+			return err == nil && numeric.RMS(p.Residuals()) <= noise
+		}
+	}
 	if s.Starts == 0 { // else as many as were asked for
-		multi.Floor = q.problem(1).Cost(asNoise * m.noise())
+		multi.Floor = q.problem(1).Cost(noise)
 	}
 	if multi.Floor > 0 && s.LM.Loss.Kind == fit.Squares {
-		multi.Explained = func(end []fit.Param) bool { return m.explained(fit.Valued(params, end), asNoise*m.noise()) }
+		multi.Explained = func(end []fit.Param) bool { return explained(fit.Valued(params, end)) }
 	}
 	if s.Lacking != nil && s.LM.Loss.Kind == fit.Squares {
 		multi.Lacking = func(end []fit.Param) bool { return s.Lacking(m, fit.Valued(params, end)) }

@@ -32,10 +32,10 @@ type explained struct {
 
 	independent float64 // rows that carry as much about a mean of e as all of them
 
-	lever     []float64 // by how much local parameters and the first columns of q draw each row to themselves …
-	levered   int       // … of so many
-	trialRoom *room     // of the columns that are tried
-	beside    []*room   // the same of workers side by side
+	lever       []float64 // by how much local parameters and the first columns of q draw each row to themselves …
+	levered     int       // … of so many
+	trialRoom   *room     // of the columns that are tried
+	workerRooms []*room   // the same of workers side by side
 }
 
 // leverage is by how much local parameters and the columns of q draw each row to themselves.
@@ -85,14 +85,14 @@ func (x *explained) tryAll(suspects []Suspect, used []bool, of [][]*trial) []fin
 		workers = 1
 	}
 	x.leverage()
-	for len(x.beside) < workers {
-		x.beside = append(x.beside, new(room))
+	for len(x.workerRooms) < workers {
+		x.workerRooms = append(x.workerRooms, new(room))
 	}
 	each := func(do func(own *explained, i int)) {
 		newPool(workers, len(suspects), func(worker, i int) {
 			if !used[i] {
 				own := *x
-				own.trialRoom = x.beside[worker]
+				own.trialRoom = x.workerRooms[worker]
 				do(&own, i)
 			}
 		}).run(context.Background(), len(suspects))

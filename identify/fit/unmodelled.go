@@ -210,7 +210,8 @@ func (s *Solution) explained(rows []int) *explained { return s.explainedBut(rows
 // explainedBut is the model without parameter lag of the free ones, as if that were 0; −1: with all.
 func (s *Solution) explainedBut(rows []int, lag int) *explained {
 	p := len(s.FreeParams)
-	x := &explained{trialRoom: new(room), e: columnAt(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0, solution: s, rows: rows}
+	x := &explained{trialRoom: new(room), series: s.Dt > 0, solution: s, rows: rows}
+	x.e = columnAt(func(k int) float64 { return s.Residual[k] }, rows)
 	x.pieces = PiecesOf(rows, s.Pieces)
 	x.findLocalBases(s, rows)
 	x.free(x.e)
