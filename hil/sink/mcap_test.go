@@ -275,6 +275,9 @@ func TestPrune(t *testing.T) {
 				continue
 			}
 			file := filepath.Join(path, f)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
 			n := 0
 			if f == runFile {
 				n = size
@@ -288,7 +291,7 @@ func TestPrune(t *testing.T) {
 		}
 		return path
 	}
-	second := make1("2026-01-01T00-00-00Z_a-10", 100, "")
+	second := make1("2026-01-01T00-00-00Z_a-10", 100, FitDir+"/0001.json") // of a fit beside the loop
 	first := make1("2026-01-01T00-00-00Z_a-2", 100, "")
 	noted := make1("2026-01-02T00-00-00Z_a", 100, "notes.txt")
 	current := make1("2026-01-03T00-00-00Z_a", 100, "")
@@ -296,7 +299,7 @@ func TestPrune(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(live, runFile), time.Now(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	newest := make1("2026-01-05T00-00-00Z_a", 100, "")
+	newest := make1("2026-01-05T00-00-00Z_[a]", 100, FitDir+"/population-shaft-rig.json")
 	other := make1("thesis", 5000, "")
 
 	check := func(keep int64, removed, kept []string, bytes int64) {
