@@ -165,9 +165,8 @@ func TestSupportFoundOpenIsSaid(t *testing.T) {
 	}
 }
 
-// Piles in which blows come too fast, or which the event-driven engine cannot settle: it is led over by fixed steps, and moves as steps of
-// 5 µs alone do.
-func TestEventsAreBridged(t *testing.T) {
+// Piles of boxes that strike, stick and slip by turns are settled by events alone, and move as steps of 5 µs do.
+func TestPilesAreSettledByEvents(t *testing.T) {
 	for name, scene := range map[string]string{
 		"corners that meet": `{"bodies": [
 			{"name": "g", "shape": "half-plane", "fixed": true},
@@ -215,8 +214,7 @@ func TestEventsAreBridged(t *testing.T) {
 		const head = `{"version": 1, "name": "pile", "system": "scene", "scene": `
 		e := runOf(t, head+scene+`"kind": "event-driven"}}`)
 		m := runOf(t, head+scene+`"kind": "fixed-step", "step": 5e-6}}`)
-		bridged := !strings.HasPrefix(name, "corners") // these need none
-		if (e.counts()["bridges"] >= 1) != bridged || (len(e.notes()) == 1) != bridged {
+		if e.counts()["bridges"] > 0 || len(e.notes()) > 0 {
 			t.Errorf("%s: %q, %g bridges", name, e.notes(), e.counts()["bridges"])
 		}
 		c := m.comparison(0.5, 0)
