@@ -284,16 +284,10 @@ func (r *Result) findLacking(b *machine.Result) {
 	r.findSuspects(b.Solution, b.Suspects, harm, weakRelative)
 }
 
-// findSuspects looks for suspects in the residual, and, where they hold nothing that does harm, for those of fewer alone: what is a little
-// beyond chance among few is not among many. Intervals hold what they do.
-func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64, minShare float64, fewer ...fit.Suspect) {
+// findSuspects looks for suspects in the residual. Intervals hold what they do.
+func (r *Result) findSuspects(s *fit.Solution, suspects []fit.Suspect, harm map[string]float64, minShare float64) {
 	r.tolerance = harm
 	found, possible := fit.Unmodelled(s, suspects, harm)
-	if fewer != nil && !doHarm(found) {
-		if own, _ := fit.Unmodelled(s, fewer, harm); doHarm(own) {
-			found = own
-		}
-	}
 	r.lacking(withoutUsualDrag(append(found, possible...)), minShare)
 }
 
