@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/configs/schema"
@@ -70,7 +68,7 @@ func Show(o *report.Output, file string) error {
 	if err != nil {
 		return err
 	}
-	keys, err := yaml.YAMLToJSON(text)
+	keys, err := schema.ToJSON(text)
 	if err != nil {
 		return err
 	}

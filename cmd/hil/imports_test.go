@@ -32,19 +32,24 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/configs/schema", []string{"hilrig/engine/spelling"}}, // how files are read, without any physics
 		{"hilrig/configs", below},
 		{"hilrig/cmd/plot", nil},
+		{"hilrig/cmd/table", nil},
 		{"hilrig/cmd/report", []string{"hilrig/configs/schema", "hilrig/engine/failure"}}, // knows no domain
 		{"hilrig/cmd/fitreport", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
-		{"hilrig/cmd/daemon", append(below, "hilrig/cmd/report")},
+		{"hilrig/cmd/daemon", append(below, "hilrig/cmd/report", "hilrig/cmd/table")},
+		{"hilrig/cmd/runs", append(below, "hilrig/cmd/report")},
 		{"hilrig/cmd/simulate", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
-		{"hilrig/cmd/study", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/simulate", "hilrig/cmd/identify")}, // it runs both
+		{"hilrig/cmd/study", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/table", "hilrig/cmd/simulate",
+			"hilrig/cmd/identify")}, // it runs both
 		{"hilrig/cmd/identify", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/fitreport")},
 		{"hilrig/cmd/apply", append(below, "hilrig/cmd/report", "hilrig/cmd/daemon", "hilrig/cmd/identify")},
 		{"hilrig/cmd/decode", append(below, "hilrig/cmd/report")},
 		{"hilrig/cmd/exportmodel", append(below, "hilrig/cmd/report", "hilrig/cmd/identify")},
 		{"hilrig/cmd/contents", append(below, "hilrig/cmd/report")},
 		{"hilrig/cmd/check", append(below, "hilrig/cmd/report", "hilrig/cmd/daemon", "hilrig/cmd/study", "hilrig/cmd/identify")},
+		{"hilrig/cmd/verbs", append(below, "hilrig/cmd")},                   // words of all of them
 		{"hilrig/cmd/hil", []string{"hilrig/cmd", "hilrig/engine/failure"}}, // flags and help, and the one line of a panic
 		{"hilrig/cmd", nil},
+		{"hilrig/contrib", nil}, // tests alone
 	}
 	only := map[string][]string{
 		"go.bug.st/serial":                    {"hilrig/hil/device"},
@@ -52,7 +57,7 @@ func TestImportDirection(t *testing.T) {
 		"golang.org/x/sys/unix":               {"hilrig/hil/rt", "hilrig/hil/ring", "hilrig/hil/device"},
 		"golang.org/x/sys/cpu":                {"hilrig/engine/population"},
 		"github.com/mochi-mqtt":               {"hilrig/hil/sink"},
-		"github.com/spf13/cobra":              {"hilrig/cmd/hil"},
+		"github.com/spf13/cobra":              {"hilrig/cmd/hil", "hilrig/cmd/verbs"},
 		"github.com/goccy/go-yaml":            {"hilrig/configs"},
 	}
 	seen := 0

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/cmd/check"
-	"hilrig/cmd/complete"
 	"hilrig/cmd/daemon"
 	"hilrig/cmd/report"
+	"hilrig/cmd/verbs"
 	"hilrig/engine/failure"
 )
 
@@ -57,7 +57,6 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newRunsCmd(), newViewCmd(), newExportCmd(), newExportModelCmd(), newImportCmd(),
 		newDecodeCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(),
 		newCheckCmd(), newConfigCmd(), newPortsCmd(), newLatencyCmd(), newVersionCmd())
-	report.Finish(root)
-	complete.Register(root)
+	verbs.Finish(root)
 	return root
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/goccy/go-yaml"
 )
 
 // Redact writes "redacted" over the secrets of a struct and of the structs in it, but not behind pointers and in slices.
@@ -269,3 +271,6 @@ func doubleQuote(s string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// ToJSON gives a document of YAML as JSON.
+func ToJSON(text []byte) ([]byte, error) { return yaml.YAMLToJSON(text) }

@@ -1,6 +1,6 @@
-// Package complete proposes words to a shell: laws, methods, signals, runs and whatever else a flag or an argument can be. A proposal is
-// an entry of flags or of arguments.
-package complete
+// Package verbs has what all verbs have in common: exit codes in their help, answers to misspelt words, and words that a shell proposes:
+// laws, methods, signals, runs and whatever else a flag or an argument can be. A proposal is an entry of flags or of arguments.
+package verbs
 
 import (
 	"os"
@@ -114,8 +114,8 @@ func axes(args []string) []string {
 	return run.Info.Schema.Axes()
 }
 
-// Register completes the flags and arguments of all commands.
-func Register(c *cobra.Command) {
+// complete proposes words for the flags and arguments of all commands.
+func complete(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		list, ok := flags[c.Name()+" "+f.Name]
 		if !ok {
@@ -154,7 +154,7 @@ func Register(c *cobra.Command) {
 		}
 	}
 	for _, sub := range c.Commands() {
-		Register(sub)
+		complete(sub)
 	}
 }
 
