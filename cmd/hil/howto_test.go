@@ -218,7 +218,7 @@ func TestElectricNumbersOfAMotor(t *testing.T) {
 	}
 }
 
-// No sentence and no cell of a table has more than 42 words in README.md, the tutorials and the how-tos: many readers are not native speakers.
+// No sentence has more than 42 words in README.md, the tutorials and the how-tos, tables included: many readers are not native speakers.
 func TestHowtoSentencesAreShort(t *testing.T) {
 	tutorials, err1 := filepath.Glob("../../docs/tutorials/*.md")
 	howtos, err2 := filepath.Glob("../../docs/howto/*.md")
