@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -212,6 +213,29 @@ func TestElectricNumbersOfAMotor(t *testing.T) {
 			want := fmt.Sprintf("zero %.4f A, R %.3f ohm, drop %.3f V, K %.5f N·m/A\n", zero, R, drop, K)
 			if err != nil || string(out) != want {
 				t.Errorf("%v, %s, want %s", err, out, want)
+			}
+		}
+	}
+}
+
+// No sentence has more than 42 words in README.md, the tutorials and the how-tos, tables included: many readers are not native speakers.
+func TestHowtoSentencesAreShort(t *testing.T) {
+	tutorials, err1 := filepath.Glob("../../docs/tutorials/*.md")
+	howtos, err2 := filepath.Glob("../../docs/howto/*.md")
+	if err := errors.Join(err1, err2); err != nil || len(tutorials) < 5 || len(howtos) < 15 {
+		t.Fatalf("%d tutorials, %d how-tos, %v", len(tutorials), len(howtos), err)
+	}
+	oneWord := regexp.MustCompile("`[^`]*`|\\]\\([^)]*\\)")
+	end := regexp.MustCompile(`[.!?][)*"]*(\s|$)|\||\n\s*(\n|[-*] |\d+\. )`)
+	for _, path := range append(append(tutorials, howtos...), "../../README.md") {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := oneWord.ReplaceAllString(fence.ReplaceAllString(string(page), "\n\n"), "x")
+		for _, sentence := range end.Split(text, -1) {
+			if n := len(strings.Fields(sentence)); n > 42 {
+				t.Errorf("%s: %d words: %s", filepath.Base(path), n, strings.TrimSpace(sentence))
 			}
 		}
 	}
