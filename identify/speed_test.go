@@ -18,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
@@ -259,7 +260,7 @@ var lackings = []struct {
 	}},
 }
 
-// TestMissingSpeed prints what the everyday fit takes where the record holds something that the model lacks, and how many times as long
+// TestMissingSpeed prints what processor and wall the everyday fit takes where the record holds something that the model lacks, and how many times as long
 // that is as where it lacks nothing, in turn:
 //
 //	go test ./identify -run MissingSpeed -v -args -rival
@@ -267,23 +268,24 @@ func TestMissingSpeed(t *testing.T) {
 	if !*rival {
 		t.Skip("a measurement: asked for with -rival")
 	}
-	times := make([][]float64, len(lackings))
+	times, walls := make([][]float64, len(lackings)), make([][]float64, len(lackings))
 	verdicts := make([]Verdict, len(lackings))
 	for range 3 {
 		for i, c := range lackings {
 			plan, rec, _ := everydayPlan(0)
 			c.add(rec)
-			begin := used()
+			begin, start := used(), time.Now()
 			r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			times[i], verdicts[i] = append(times[i], used()-begin), r.Verdict
+			times[i], walls[i], verdicts[i] = append(times[i], used()-begin), append(walls[i], time.Since(start).Seconds()), r.Verdict
 		}
 	}
 	for i, c := range lackings {
-		own := numeric.Median(times[i])
-		fmt.Printf("%-40s %5.0f ms, %.1f times, %v\n", c.name, 1e3*own, own/numeric.Median(times[0]), verdicts[i])
+		own, wall := numeric.Median(times[i]), numeric.Median(walls[i])
+		fmt.Printf("%-40s %5.0f ms, %.1f times; on the wall %5.0f ms, %.1f times, %v\n", c.name, 1e3*own, own/numeric.Median(times[0]),
+			1e3*wall, wall/numeric.Median(walls[0]), verdicts[i])
 	}
 }
 
