@@ -4,18 +4,31 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 )
 
 // The linter of promtool finds nothing in what a scrape gets, and every number of topic health but the quantiles, for which there are
-// histograms, is there.
+// histograms, is there as soon as it is known.
 func testExposition(t *testing.T, d *runningDaemon, health map[string]bool) {
-	text := d.get("/metrics")
-	slips, err := promlint.New(strings.NewReader(text)).Lint()
+	slips, err := promlint.New(strings.NewReader(d.get("/metrics"))).Lint()
 	if err != nil || len(slips) > 0 {
 		t.Errorf("%v %v", slips, err)
 	}
+	var missing []string
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		if missing = missingMetrics(d.get("/metrics"), health); len(missing) == 0 || time.Now().After(end) {
+			break
+		}
+	}
+	for _, m := range missing {
+		t.Errorf("of health is not among the metrics: %s", m)
+	}
+}
+
+// missingMetrics are the keys of health that a scrape does not have, with the metric that is wanted.
+func missingMetrics(text string, health map[string]bool) (missing []string) {
 	quantile := regexp.MustCompile(`^(total_)?(late|busy)_\w+|timestamp|cause|why|flags$`)
 	other := map[string]string{"seq_gaps": "hil_missing_rows_total", "rate_hz": "hil_rate_hertz", "skipped": "hil_skipped_ticks_total",
 		"catch_up": "hil_catch_up_ticks_total"}
@@ -42,7 +55,8 @@ func testExposition(t *testing.T, d *runningDaemon, health map[string]bool) {
 			name = `hil_` + own + `(_total)?` + name
 		}
 		if !regexp.MustCompile(`(?m)^` + strings.NewReplacer("{", `\{`, "}", `\}`).Replace(name) + `[ {]`).MatchString(text) {
-			t.Errorf("%s of health is not among the metrics, as %s", key, name)
+			missing = append(missing, key+", as "+name)
 		}
 	}
+	return missing
 }
