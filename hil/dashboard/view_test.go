@@ -19,8 +19,9 @@ import (
 	"hilrig/hil/sink"
 )
 
-// recorded is a recording of 6 s: at rest, from 1 s on in motion, from 5 s on tripped, with a warning that came twice.
-func recorded(t *testing.T) string {
+// recorded is a recording of some rows, one each ms: at rest, from 1 s on in motion, in the last second tripped, with a warning that came
+// twice.
+func recorded(t *testing.T, count int) string {
 	t.Helper()
 	s := schema()
 	r := &rig{mode: hil.Ready, rng: rand.New(rand.NewPCG(1, 2))}
@@ -33,14 +34,14 @@ func recorded(t *testing.T) string {
 	at := func(ms int, level, code, text string) {
 		rec.Event(hil.Event{Time: r.info.Start.Add(time.Duration(ms) * time.Millisecond), Seq: uint64(ms), Level: level, Code: code, Text: text})
 	}
-	for i := range 6000 {
+	for i := range count {
 		switch i {
 		case 1000:
 			r.mode = hil.Run
 			at(i, "info", "MODE", "mode armed → run (command)")
 		case 2000, 3000:
 			at(i, "warn", "LATE", fmt.Sprintf("%d of 1000 ticks late in 1 s", i/100))
-		case 5000:
+		case count - 1000:
 			r.mode = hil.Trip
 			at(i, "error", "MODE", "mode run → trip (position jump drive.motor.angle: 3.4 rad, limit 1.2 rad; the counter was reset)")
 		}
@@ -50,7 +51,7 @@ func recorded(t *testing.T) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- rec.Run(ctx, rows) }()
-	for begun := time.Now(); rec.Stats().Rows < 6000 && time.Since(begun) < 20*time.Second; {
+	for begun := time.Now(); rec.Stats().Rows < uint64(count) && time.Since(begun) < 20*time.Second; {
 		time.Sleep(10 * time.Millisecond)
 	}
 	cancel()
@@ -61,10 +62,10 @@ func recorded(t *testing.T) string {
 }
 
 // view serves a recording.
-func view(t *testing.T, opt dashboard.Options) string {
+func view(t *testing.T, count int, opt dashboard.Options) string {
 	t.Helper()
 	opt.Log = slog.New(slog.DiscardHandler)
-	s, err := dashboard.NewView(recorded(t), opt)
+	s, err := dashboard.NewView(recorded(t, count), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func view(t *testing.T, opt dashboard.Options) string {
 
 // A recording takes no command, not even a stop, and says what it is.
 func TestViewCommandsNothing(t *testing.T) {
-	url := view(t, dashboard.Options{Web: dashboard.Web{Commands: true},
+	url := view(t, 6000, dashboard.Options{Web: dashboard.Web{Commands: true},
 		Command: func(context.Context, hil.Command) hil.Reply { t.Error("commanded"); return hil.Reply{OK: true} }})
 	for _, name := range []string{"stop", "estop", "arm", "accept", "keep"} {
 		q, _ := http.NewRequest(http.MethodPost, url+"/api/cmd/"+name, strings.NewReader("{}"))
@@ -109,7 +110,7 @@ func TestViewCommandsNothing(t *testing.T) {
 // The page of a recording: its time from its first row, its rows, events, modes, friction and results; no buttons of a rig.
 func TestViewPage(t *testing.T) {
 	ctx := browser(t)
-	url := view(t, dashboard.Options{Axes: []dashboard.Axis{axes["shaft"]}, SteadyCurve: steadyCurve, Identify: func() []byte {
+	url := view(t, 6000, dashboard.Options{Axes: []dashboard.Axis{axes["shaft"]}, SteadyCurve: steadyCurve, Identify: func() []byte {
 		return []byte(`{"results":[` + strings.ReplaceAll(identResult("0002", 0.02, true, ""), `"usable"`, `"weakly identified"`) + "," +
 			strings.ReplaceAll(identResult("0001", 0.021, true, ""), `"usable"`, `"identified"`) + `]}`)
 	}})
@@ -165,4 +166,16 @@ func TestViewPage(t *testing.T) {
 	eval[any](p, `(() => { const s = document.querySelectorAll('select.kind')[1]; s.value = 'spectrum';
 		s.dispatchEvent(new Event('change')); })()`)
 	p.until("hil.free[1].graph.found?.every(Boolean)")
+}
+
+// Friction over velocity takes each row of a recording once, also where it is read in several stretches.
+func TestViewTakesRowsOnce(t *testing.T) {
+	ctx := browser(t)
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(view(t, 26000, dashboard.Options{Axes: []dashboard.Axis{axes["shaft"]}, SteadyCurve: steadyCurve})))
+	p.until("window.hil && hil.curveSamples() > 23900")
+	time.Sleep(500 * time.Millisecond) // for more, if there were any
+	if n := eval[int](p, "hil.curveSamples()"); n > 24000 {
+		t.Errorf("%d rows in the figure, 24000 are in motion", n)
+	}
 }

@@ -129,9 +129,9 @@ export class History {
     return piece;
   }
 
-  // motion gives the rows of mode run in the newest stretch before a time (s since 1970) that can be had unthinned.
-  async motion(names, to) {
-    const got = await this.read(Math.max(this.oldest, to - (0.99 * most) / this.rate), to, names, most);
+  // motion gives the rows of mode run in the stretch of a length (s) before a time (s since 1970); without one, the longest that can be had unthinned.
+  async motion(names, to, length = (0.99 * most) / this.rate) {
+    const got = await this.read(Math.max(this.oldest, to - length), to, names, most);
     const inMode = (t) => got.modes.findLast((m) => m.timestamp <= t + 1e-6)?.mode;
     return got.t.map((t, i) => (inMode(t) === 'run' ? Object.fromEntries(names.map((n) => [n, got.columns[n][i]])) : null)).filter(Boolean);
   }

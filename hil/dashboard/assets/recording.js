@@ -1,6 +1,6 @@
 // The page of a recording in place of a rig: the newest second of it stands for the rows that a rig would send, the rest comes from the file as it is looked at.
 import { most } from './history.js';
-import { count, eng } from './format.js';
+import { eng } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 const pieces = 10; // stretches of the run that the friction curve is made of
@@ -21,12 +21,13 @@ export class Recording {
     return got.modes.at(-1)?.mode;
   }
 
-  // friction fills the figure of friction over velocity from stretches all along the run.
+  // friction fills the figure of friction over velocity from the whole run, or from stretches all along a long one. None overlap.
   async friction() {
-    const { info, traces, curve } = this, piece = (0.95 * most) / info.rate_hz, n = Math.min(pieces, Math.ceil(this.length / piece));
+    const { info, traces, curve } = this, longest = (0.95 * most) / info.rate_hz, n = Math.min(pieces, Math.ceil(this.length / longest));
+    const piece = Math.min(longest, this.length / n), apart = n > 1 ? (this.length - piece) / (n - 1) : 0;
     for (let i = 0; i < n && curve.names.length; i++) {
       try {
-        curve.add(await traces.history.motion(curve.names, info.recording.last - (i * (this.length - piece)) / Math.max(1, n - 1) * (n > 1)));
+        curve.add(await traces.history.motion(curve.names, info.recording.last - i * apart, piece));
         curve.draw();
       } catch { return; } // the traces say why there is no history
     }
@@ -38,7 +39,7 @@ export class Recording {
     $('mode').dataset.mode = 'recording';
     $('mode').textContent = 'RECORDING';
     $('mode').title = file;
-    $('about').textContent = `${new Date(first * 1000).toLocaleString()} · ${eng(this.length, 's', 4)} · ${count(this.length * info.rate_hz)} rows at ${eng(info.rate_hz, 'Hz', 3)} · ended in ${mode ?? '–'}`;
+    $('about').textContent = `${new Date(first * 1000).toLocaleString()} · ${eng(this.length, 's', 4)} at ${eng(info.rate_hz, 'Hz', 3)} · ended in ${mode ?? '–'}`;
     $('about').title = `${run} ${file} ${info.version}`;
     $('banner').hidden = !problem;
     $('banner').textContent = problem ?? '';
