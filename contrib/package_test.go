@@ -68,18 +68,18 @@ func (r dpkgRoot) files() (all []string) {
 // A package is installed, upgraded, removed and purged: changes of the operator's files and his recordings stay, nothing of the package
 // does; the service is not enabled by itself. The same program gives the same bytes, whatever the time and the umask.
 func TestPackage(t *testing.T) {
-	stub := filepath.Join(t.TempDir(), "stub")
-	if err := os.WriteFile(stub, []byte("#!/bin/sh\necho one\n"), 0o700); err != nil {
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho one\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	first := debian(t, stub, "amd64", "1.0")
+	first := debian(t, program, "amd64", "1.0")
 	a, _ := os.ReadFile(first)
-	os.Chtimes(stub, time.Unix(1, 0), time.Unix(1, 0))
-	b, _ := os.ReadFile(debian(t, stub, "amd64", "1.0"))
+	os.Chtimes(program, time.Unix(1, 0), time.Unix(1, 0))
+	b, _ := os.ReadFile(debian(t, program, "amd64", "1.0"))
 	if len(a) == 0 || !bytes.Equal(a, b) {
 		t.Error("packed twice, the bytes differ")
 	}
-	second := debian(t, stub, "amd64", "1.1")
+	second := debian(t, program, "amd64", "1.1")
 
 	root := newDpkgRoot(t)
 	exists := func(name string) bool { _, err := os.Stat(filepath.Join(root.path, name)); return err == nil }

@@ -157,7 +157,7 @@ func exportTable(ctx context.Context, run *sink.Run, w io.Writer, opt sink.Expor
 	if err != nil {
 		return res, err
 	}
-	kinds := map[string]table.Kind{"integer": table.Integer, "string": table.Text, "time": table.Time}
+	kinds := map[string]table.ColumnKind{"integer": table.Integer, "string": table.Text, "time": table.Time}
 	t := table.Table{Title: run.Info.Schema.Rig}
 	for _, c := range e.Columns {
 		t.Columns = append(t.Columns, table.Column{Name: c.Name, Unit: c.Unit, Kind: kinds[c.Kind]})
@@ -181,7 +181,7 @@ func exportTable(ctx context.Context, run *sink.Run, w io.Writer, opt sink.Expor
 	return res, format.Write(w, &t)
 }
 
-func fillCell(c *table.Cell, kind table.Kind, e *sink.Export, column int, row *hil.Row) {
+func fillCell(c *table.Cell, kind table.ColumnKind, e *sink.Export, column int, row *hil.Row) {
 	switch kind {
 	case table.Number:
 		c.X = e.Number(column, row)

@@ -17,7 +17,7 @@ func newRunsCmd() *cobra.Command {
 }
 
 func runsCmd(v *runs.Verb) *cobra.Command {
-	var o runs.Options
+	var o runs.FolderOptions
 	c := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Long, Example: v.Example, Args: cobra.RangeArgs(v.MinArgs, v.MaxArgs),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, _, stop := report.UntilInterrupt(c.Context())

@@ -25,8 +25,8 @@ import (
 // Folder is where hil run records if the rig file names no other one.
 const Folder = "runs"
 
-// Options are what the user chose.
-type Options struct {
+// FolderOptions are what the user chose.
+type FolderOptions struct {
 	report.Output
 	untag, force, dryRun bool
 	keepText             string
@@ -40,11 +40,11 @@ type Verb struct {
 	Use, Short, Long, Example string
 	MinArgs, MaxArgs          int
 	Flags                     []string
-	Do                        func(ctx context.Context, args []string, o Options) error
+	Do                        func(ctx context.Context, args []string, o FolderOptions) error
 }
 
 // AddFlags adds --json and those of the verb.
-func (o *Options) AddFlags(fl *pflag.FlagSet, names ...string) {
+func (o *FolderOptions) AddFlags(fl *pflag.FlagSet, names ...string) {
 	o.Output.Flags(fl)
 	all := pflag.NewFlagSet("runs", pflag.ContinueOnError)
 	all.BoolVar(&o.untag, "remove", false, "take the tags away")
@@ -135,7 +135,7 @@ func listedOf(r *sink.ListedRun) listed {
 
 func orEmpty(texts []string) []string { return append([]string{}, texts...) }
 
-func list(_ context.Context, args []string, o Options) error {
+func list(_ context.Context, args []string, o FolderOptions) error {
 	dir := cmp.Or(append(args, "")[0], Folder)
 	if _, err := os.Stat(dir); err != nil && len(args) > 0 {
 		return report.ExitWith(report.Invalid, fmt.Errorf("runs: %w", err))
@@ -215,7 +215,7 @@ func pathOf(name string) string {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-func tag(_ context.Context, args []string, o Options) error {
+func tag(_ context.Context, args []string, o FolderOptions) error {
 	run, words := pathOf(args[0]), args[1:]
 	for _, word := range words {
 		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' }) {
@@ -246,7 +246,7 @@ func codeOf(err error) int {
 	return report.Invalid
 }
 
-func remove(_ context.Context, args []string, o Options) error {
+func remove(_ context.Context, args []string, o FolderOptions) error {
 	answer := struct {
 		Removed []string `json:"removed"`
 		Refused []string `json:"kept"` // and why
@@ -280,7 +280,7 @@ type verified struct {
 	Problems    []string `json:"problems"`
 }
 
-func verify(ctx context.Context, args []string, o Options) error {
+func verify(ctx context.Context, args []string, o FolderOptions) error {
 	var paths []string
 	for _, name := range args {
 		path := pathOf(name)
@@ -331,7 +331,7 @@ func verify(ctx context.Context, args []string, o Options) error {
 	return err
 }
 
-func prune(_ context.Context, args []string, o Options) error {
+func prune(_ context.Context, args []string, o FolderOptions) error {
 	dir := cmp.Or(append(args, "")[0], Folder)
 	keep, err := schema.ParseValue(o.keepText, "B")
 	if err != nil || !(keep >= 1 && keep < 1e18) {

@@ -148,7 +148,7 @@ func (t *studyTable) writeCSV(w io.Writer) error {
 // output is the table in a format of tables; what is no number is none there.
 func (t *studyTable) output(format table.Format) func(w io.Writer) error {
 	out := table.Table{Title: "study"}
-	kinds := map[reflect.Kind]table.Kind{reflect.Int64: table.Integer, reflect.Float64: table.Number, reflect.String: table.Text}
+	kinds := map[reflect.Kind]table.ColumnKind{reflect.Int64: table.Integer, reflect.Float64: table.Number, reflect.String: table.Text}
 	for i, name := range t.names {
 		out.Columns = append(out.Columns, table.Column{Name: name, Kind: kinds[t.kinds[i]]})
 	}

@@ -27,7 +27,7 @@ type parquetColumns struct {
 func (c *parquetColumns) Fields() []parquet.Field { return c.list }
 
 // parquetNode is how a kind of columns is stored.
-func parquetNode(k Kind) parquet.Node {
+func parquetNode(k ColumnKind) parquet.Node {
 	switch k {
 	case Integer:
 		return parquet.Int(64)

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Kind is what a column holds.
-type Kind uint8
+// ColumnKind is what a column holds.
+type ColumnKind uint8
 
 const (
-	Number  Kind = iota // Cell.X; NaN: none
-	Integer             // Cell.N
-	Text                // Cell.S; "": none
-	Time                // Cell.N, ns since 1970
+	Number  ColumnKind = iota // Cell.X; NaN: none
+	Integer                   // Cell.N
+	Text                      // Cell.S; "": none
+	Time                      // Cell.N, ns since 1970
 )
 
 // Column is one of a table. Unit may be part of Name as well.
 type Column struct {
 	Name, Unit string
-	Kind       Kind
+	Kind       ColumnKind
 }
 
 // Cell is one value; the kind of its column says which field holds it.
