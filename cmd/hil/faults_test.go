@@ -66,14 +66,23 @@ type boardColumn struct {
 }
 
 func startColumn(t *testing.T, r boardRig) *boardColumn {
-	c := &boardColumn{t: t, home: t, rig: r, b: startBoard(t, r)}
+	c, wrong := tryColumn(t, r)
+	if wrong != "" {
+		t.Fatal(wrong)
+	}
+	return c
+}
+
+// tryColumn starts the daemon and says what is wrong if the drive is not energised within 20 s.
+func tryColumn(t *testing.T, r boardRig) (c *boardColumn, wrong string) {
+	c = &boardColumn{t: t, home: t, rig: r, b: startBoard(t, r)}
 	c.file = r.file(t, c.b.path)
 	c.d = startRun(c.home, c.file, "--arm", "--no-mqtt", "--no-record")
 	if !c.b.await(true, 20*time.Second) {
 		text, _ := os.ReadFile(c.file)
-		t.Fatalf("never energised: %v\n%s\n%s", c.d.state(), c.d.errs, text)
+		wrong = fmt.Sprintf("never energised: %v\n%s\n%s", c.d.state(), c.d.errs, text)
 	}
-	return c
+	return c, wrong
 }
 
 // reach orders what leads to the mode, from wherever the daemon is.
