@@ -81,16 +81,19 @@ func TestFrictionIsAsWrongAsAnAssumedInertia(t *testing.T) {
 // So are friction and stiffness of any free motion, however quiet its record: a pendulum tells frequencies to a millionth, and what of a
 // step of the inertia no linear model makes up for is no knowledge of the inertia.
 func TestFreeMotionOnAnAssumedInertia(t *testing.T) {
-	for _, name := range []string{"run-down", "pendulum", "spring", "pendulum, little noise"} {
-		k := freeKinds[slices.IndexFunc(freeKinds, func(k freeKind) bool { return k.name == name })]
+	for _, k := range slices.Concat(freeKinds, oddFreeKinds) {
+		if strings.HasPrefix(k.name, "drawn") || // by a spring, which sets the scale
+			!soak && !slices.Contains([]string{"run-down", "pendulum", "spring", "pendulum, little noise"}, k.name) {
+			continue
+		}
 		tr := k.trial(7)
 		guess, highest := 1.35, 200.0
 		tr.plan.GivenParams[0] = Given{Name: "J", Start: &guess, Assumed: true}
 		if h := &tr.plan.GivenParams[1]; h.Hi != nil {
 			h.Hi = &highest
 		}
-		if o := attempt(kind{}, tr); o.wrong != nil || o.result == nil || o.verdict == Identified {
-			t.Errorf("%s: %s, wrong with confidence: %v (%s)", name, o.verdict, o.wrong, o.reason)
+		if o := attempt(kind{}, tr); o.wrong != nil || k.clean && o.result == nil || o.verdict == Identified {
+			t.Errorf("%s: %s, wrong with confidence: %v (%s)", k.name, o.verdict, o.wrong, o.reason)
 		}
 	}
 }
