@@ -3,10 +3,12 @@ package identify
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
@@ -79,84 +81,200 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		return
 	}
 	found, _ := fit.Unmodelled(st.sol, suspects, r.tolerance)
+	var doubtful [][]float64
+	var shown []bool
 	for i, sp := range suspects {
-		if shown := slices.IndexFunc(found, func(l fit.Effect) bool { return l.What == sp.What }); sp.Bounds[0] < 0 {
-			r.addDoubt(st.sol, moves[i], shown >= 0)
-			if shown >= 0 { // the doubt holds what it does
-				r.Unmodelled = append(r.Unmodelled, found[shown])
+		at := slices.IndexFunc(found, func(l fit.Effect) bool { return l.What == sp.What })
+		switch {
+		case sp.Bounds[0] < 0:
+			doubtful, shown = append(doubtful, moves[i]), append(shown, at >= 0)
+			if at >= 0 { // the doubt holds what it does
+				r.Unmodelled = append(r.Unmodelled, found[at])
 			}
-		} else if shown >= 0 {
-			r.addEffect(found[shown])
+		case at >= 0:
+			r.addEffect(found[at])
 		}
+	}
+	if doubtful != nil {
+		r.addDoubts(st.sol, doubtful, shown)
 	}
 }
 
-// addDoubt takes in what is left of the doubt in an assumed value, the largest error of which moves the rows of the model by moved; shown:
-// the residual shows an error, however large.
-func (r *Result) addDoubt(s *fit.Solution, moved []float64, shown bool) {
-	var left doubt
+// addDoubts takes in what is left of the doubt in assumed values, the largest errors of which move the rows of the model by moved; shown:
+// the residual shows an error of that one, however large.
+func (r *Result) addDoubts(s *fit.Solution, moved [][]float64, shown []bool) {
 	l := fit.NewLinear(s)
-	move := l.Move(moved)
-	left.best, left.err = l.RobustFactor(moved, move)
-	if shown { // nothing is cut off
-		far := math.Abs(left.best) + contradicted*left.err
-		floats.Scale(far, move)
-		left.best, left.err = left.best/far, left.err/far
+	var moves [][]float64
+	for _, m := range moved {
+		moves = append(moves, l.Move(m))
 	}
-	off := left.rms()
+	left := leftOf(l.RobustFactors(moved, moves), shown)
 	for k, i := range s.Searched() {
 		if q, ok := r.Param(s.Params[i].Name); ok {
-			if q.assumedErr = math.Hypot(q.assumedErr, off*move[k]); off*math.Abs(move[k]) > q.doubt.rms()*q.doubtMove {
-				q.doubt, q.doubtMove = left, math.Abs(move[k])
+			by := make([]float64, len(moves))
+			for i := range moves {
+				by[i] = moves[i][k]
+			}
+			if floats.Norm(by, 2) > 0 {
+				q.doubt = left(by)
 			}
 		}
 	}
 }
 
-// doubt is what is known of how far a number is from what was assumed of it, in units of the largest error: it lies anywhere within ±1
-// before the record says that it is best, with the standard error err. What is left is a normal distribution cut off at ±1.
+// leftOf is what is left of the doubt in numbers that lie anywhere within ±1, in units of the largest error of each, before the record says
+// where they lie: the error of a value that they move by so much each. Where an error shows, nothing is cut off.
+func leftOf(f fit.Factors, shown []bool) func(by []float64) *spread {
+	n := len(shown)
+	reach, known, sum := slices.Repeat([]float64{1}, n), mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+	for j, axis := range f.Axes {
+		weight := 1 / math.Max(f.Err[j]*f.Err[j], leastDoubt*leastDoubt)
+		known.SymRankOne(known, weight, mat.NewVecDense(n, axis))
+		sum.AddScaledVec(sum, weight*f.Best[j], mat.NewVecDense(n, axis))
+	}
+	for i := range shown { // the others lie about zero
+		prior := 1 / (uniform * uniform)
+		if shown[i] {
+			prior = leastDoubt
+		}
+		known.SetSym(i, i, known.At(i, i)+prior)
+	}
+	var chol mat.Cholesky
+	if slices.Contains(shown, true) && chol.Factorize(known) {
+		var cov mat.SymDense
+		var mean mat.VecDense
+		if chol.InverseTo(&cov) == nil && chol.SolveVecTo(&mean, sum) == nil {
+			for i := range shown {
+				if shown[i] {
+					reach[i] = math.Abs(mean.AtVec(i)) + contradicted*math.Sqrt(cov.At(i, i))
+				}
+			}
+		}
+	}
+	if n == 1 {
+		one := doubt{f.Best[0] * f.Axes[0][0], f.Err[0]}.within(-reach[0], reach[0])
+		return func(by []float64) *spread { return one.scaled(by[0]) }
+	}
+	draws := drawn(f, reach)
+	return func(by []float64) *spread { return spreadOf(draws, by) }
+}
+
+// leastDoubt is the standard error, in largest errors, to which an assumed value is known at best.
+const leastDoubt = 1e-12
+
+// drawn are draws of numbers within ±reach by Gibbs' method, along one axis after the other [GCSDVR, 11.1].
+func drawn(f fit.Factors, reach []float64) (draws [][]float64) {
+	const idle, count = 64, 4096
+	rng, x := rand.New(rand.NewPCG(1, 1)), make([]float64, len(reach))
+	for k := range idle + count {
+		for j, axis := range f.Axes {
+			at, lo, hi := floats.Dot(axis, x), math.Inf(-1), math.Inf(1)
+			for i, a := range axis {
+				if a != 0 {
+					down, up := at+(-reach[i]-x[i])/a, at+(reach[i]-x[i])/a
+					lo, hi = math.Max(lo, math.Min(down, up)), math.Min(hi, math.Max(down, up))
+				}
+			}
+			if !(hi > lo) { // in a corner
+				continue
+			}
+			floats.AddScaled(x, doubt{f.Best[j], f.Err[j]}.within(lo, hi).draw(rng)-at, axis)
+		}
+		if k >= idle {
+			draws = append(draws, slices.Clone(x))
+		}
+	}
+	return draws
+}
+
+// doubt is what is known of how far a number is from what was assumed of it, in units of the largest error: the best, with its standard
+// error.
 type doubt struct{ best, err float64 }
 
 // doubtPoints are the values at which the density of a doubt is summed.
 const doubtPoints = 64
 
-// points are values that the number may have, a step apart, and their probabilities.
-func (d doubt) points() (x, p [doubtPoints]float64, step float64) {
-	err := math.Max(d.err, 1e-12)
-	nearest := min(max(d.best, -1), 1)
-	reach := math.Hypot(nearest-d.best, 6*err) // beyond, the density is below e⁻¹⁸ of the largest
-	lo, sum := math.Max(-1, d.best-reach), 0.0
-	step = (math.Min(1, d.best+reach) - lo) / doubtPoints
-	for i := range x {
-		x[i] = lo + (float64(i)+0.5)*step
-		p[i] = math.Exp((nearest - x[i]) / err * ((nearest - d.best + x[i] - d.best) / (2 * err)))
-		sum += p[i]
-	}
-	floats.Scale(1/sum, p[:])
-	return x, p, step
+// spread is how an error is distributed: values a step apart, and their probabilities.
+type spread struct {
+	x, p [doubtPoints]float64
+	step float64
 }
 
-// rms is the root mean square of the error that is left.
-func (d doubt) rms() float64 {
-	x, p, _ := d.points()
+// within is what is left where the number lies between lo and hi: a normal distribution that is cut off there.
+func (d doubt) within(lo, hi float64) *spread {
+	err, s := math.Max(d.err, leastDoubt), new(spread)
+	nearest := min(max(d.best, lo), hi)
+	reach := math.Hypot(nearest-d.best, 6*err) // beyond, the density is below e⁻¹⁸ of the largest
+	lo, hi = math.Max(lo, d.best-reach), math.Min(hi, d.best+reach)
+	s.step = (hi - lo) / doubtPoints
+	for i := range s.x {
+		s.x[i] = lo + (float64(i)+0.5)*s.step
+		s.p[i] = math.Exp((nearest - s.x[i]) / err * ((nearest - d.best + s.x[i] - d.best) / (2 * err)))
+	}
+	floats.Scale(1/floats.Sum(s.p[:]), s.p[:])
+	return s
+}
+
+// spreadOf is how the sum of draws, which move it by so much each, is distributed.
+func spreadOf(draws [][]float64, by []float64) *spread {
+	y := make([]float64, len(draws))
+	for k, x := range draws {
+		y[k] = floats.Dot(by, x)
+	}
+	lo, hi := slices.Min(y), slices.Max(y)
+	s := &spread{step: (hi - lo) / doubtPoints}
+	for i := range s.x {
+		s.x[i] = lo + (float64(i)+0.5)*s.step
+	}
+	for _, y := range y {
+		s.p[min(int((y-lo)/math.Max(s.step, math.SmallestNonzeroFloat64)), doubtPoints-1)] += 1 / float64(len(draws))
+	}
+	return s
+}
+
+// draw is a value that has the distribution.
+func (s *spread) draw(rng *rand.Rand) float64 {
+	u, i := rng.Float64(), 0
+	for ; i < doubtPoints-1 && u > s.p[i]; i++ {
+		u -= s.p[i]
+	}
+	return s.x[i] + (rng.Float64()-0.5)*s.step
+}
+
+// scaled is the distribution of a multiple of the error; nil of nil.
+func (s *spread) scaled(by float64) *spread {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	floats.Scale(by, out.x[:])
+	out.step *= math.Abs(by)
+	return &out
+}
+
+// rms is the root mean square of the error; 0 of nil.
+func (s *spread) rms() float64 {
 	square := 0.0
-	for i := range x {
-		square += p[i] * x[i] * x[i]
+	if s != nil {
+		for i, x := range s.x {
+			square += s.p[i] * x * x
+		}
 	}
 	return math.Sqrt(square)
 }
 
-// halfInterval is half of the interval about zero that holds 95 % of the sum of move times the error and a normal one of standard deviation
-// se: 0.95 of move where the record says nothing and the rest is small, 1.96 standard deviations where chance is most of it [GUM, G.1.4].
-func (d doubt) halfInterval(move, se float64) float64 {
-	x, p, step := d.points()
-	move = math.Abs(move)
-	se = math.Max(se, move*step/2) // the density is a sum of steps
-	lo, hi := 0.0, move+normal95*se
+// halfInterval is half of the interval about zero that holds 95 % of the sum of the error and a normal one of standard deviation se: 0.95
+// of the largest where the record says nothing and the rest is small, 1.96 standard deviations where chance is most of it [GUM, G.1.4].
+func (s *spread) halfInterval(se float64) float64 {
+	if s == nil {
+		return normal95 * se
+	}
+	se = math.Max(se, s.step/2) // the density is a sum of steps
+	lo, hi := 0.0, math.Max(math.Abs(s.x[0]), math.Abs(s.x[doubtPoints-1]))+s.step+normal95*se
 	for hi-lo > 1e-4*hi {
 		half, within := (lo+hi)/2, 0.0
-		for i := range x {
-			within += p[i] * (math.Erf((half-move*x[i])/se/math.Sqrt2) + math.Erf((half+move*x[i])/se/math.Sqrt2)) / 2
+		for i, x := range s.x {
+			within += s.p[i] * (math.Erf((half-x)/se/math.Sqrt2) + math.Erf((half+x)/se/math.Sqrt2)) / 2
 		}
 		if within < 0.95 {
 			lo = half

@@ -81,16 +81,19 @@ func TestFrictionIsAsWrongAsAnAssumedInertia(t *testing.T) {
 // So are friction and stiffness of any free motion, however quiet its record: a pendulum tells frequencies to a millionth, and what of a
 // step of the inertia no linear model makes up for is no knowledge of the inertia.
 func TestFreeMotionOnAnAssumedInertia(t *testing.T) {
-	for _, name := range []string{"run-down", "pendulum", "spring", "pendulum, little noise"} {
-		k := freeKinds[slices.IndexFunc(freeKinds, func(k freeKind) bool { return k.name == name })]
+	for _, k := range slices.Concat(freeKinds, oddFreeKinds) {
+		if strings.HasPrefix(k.name, "drawn") || // by a spring, which sets the scale
+			!soak && !slices.Contains([]string{"run-down", "pendulum", "spring", "pendulum, little noise"}, k.name) {
+			continue
+		}
 		tr := k.trial(7)
 		guess, highest := 1.35, 200.0
 		tr.plan.GivenParams[0] = Given{Name: "J", Start: &guess, Assumed: true}
 		if h := &tr.plan.GivenParams[1]; h.Hi != nil {
 			h.Hi = &highest
 		}
-		if o := attempt(kind{}, tr); o.wrong != nil || o.result == nil || o.verdict == Identified {
-			t.Errorf("%s: %s, wrong with confidence: %v (%s)", name, o.verdict, o.wrong, o.reason)
+		if o := attempt(kind{}, tr); o.wrong != nil || k.clean && o.result == nil || o.verdict == Identified {
+			t.Errorf("%s: %s, wrong with confidence: %v (%s)", k.name, o.verdict, o.wrong, o.reason)
 		}
 	}
 }
@@ -130,9 +133,60 @@ func TestDoubtLeft(t *testing.T) {
 		{0, math.Inf(1), u}, {5, math.Inf(1), u}, {0, 1e-9, 1e-9}, {0.3, 1e-9, 0.3}, {-0.3, 1e-9, 0.3}, {0, u, cut(u)}, {0, 0.2, cut(0.2)},
 		{0.2, 0.1, math.Hypot(0.2, 0.1)}, {-0.2, 0.1, math.Hypot(0.2, 0.1)}, {7, 0.01, 1}, {-7, 0.01, 1},
 	} {
-		if got := (doubt{c.best, c.err}).rms(); math.Abs(got-c.want) > 1e-3*c.want {
+		if got := (doubt{c.best, c.err}).within(-1, 1).rms(); math.Abs(got-c.want) > 1e-3*c.want {
 			t.Errorf("best %g ± %g: %g is left, want %g", c.best, c.err, got, c.want)
 		}
+	}
+}
+
+// What is left of the doubt in two values together. Where the record tells their sum alone, their difference lies anywhere within 2, and each
+// anywhere within 1; a sum of two that nothing is told of exceeds h once in (2 − h)²/4; what the record knows well adds up by squares; and an
+// error that shows is not cut off.
+func TestDoubtsTogether(t *testing.T) {
+	inf, half := math.Inf(1), math.Sqrt(0.5)
+	turned, plain := [][]float64{{half, half}, {half, -half}}, [][]float64{{1, 0}, {0, 1}}
+	for _, c := range []struct {
+		axes      [][]float64
+		best, err []float64
+		shown     bool // the first
+		by        []float64
+		want      float64
+	}{
+		{turned, []float64{0, 0}, []float64{1e-6, inf}, false, []float64{1, -1}, 0.95 * 2},
+		{turned, []float64{0, 0}, []float64{1e-6, inf}, false, []float64{0, 3}, 0.95 * 3},
+		{turned, []float64{0, 0}, []float64{1e-6, inf}, false, []float64{1, 1}, normal95 * 1e-6 / half},
+		{turned, []float64{0, 0}, []float64{inf, inf}, false, []float64{1, 1}, 2 - 2*math.Sqrt(0.05)},
+		{turned, []float64{half, 0}, []float64{1e-6, inf}, false, []float64{1, 1}, 1},
+		{turned, []float64{0, 0}, []float64{0.05, 0.1}, false, []float64{1, 0}, normal95 * half * math.Hypot(0.05, 0.1)},
+		{plain, []float64{0, 0}, []float64{0.1, 0.2}, false, []float64{3, 4}, normal95 * math.Hypot(0.3, 0.8)},
+		{plain, []float64{3, 0}, []float64{0.1, inf}, true, []float64{1, 0}, 3 + 0.1*1.6449},
+		{plain, []float64{3, 0}, []float64{0.1, inf}, false, []float64{1, 0}, 1},
+		{plain, []float64{3, 0}, []float64{0.1, inf}, true, []float64{0, 1}, 0.95},
+	} {
+		left := leftOf(fit.Factors{Axes: c.axes, Best: c.best, Err: c.err}, []bool{c.shown, false})(c.by)
+		if got := left.halfInterval(0); math.Abs(got-c.want) > 0.03*c.want {
+			t.Errorf("%v ± %v along %v, shown %v, moves %v: %.4g, want %.4g", c.best, c.err, c.axes, c.shown, c.by, got, c.want)
+		}
+	}
+}
+
+// A run-down tells the ratios of its friction to the inertia alone. With guesses of inertia and viscous friction that agree, the dry friction
+// is as wrong as both, though either guess would be known well if the other one was right.
+func TestRunDownOnTwoGuesses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 20261130))
+	a, r := experiments["run-down"](rng)
+	plan := coastingOnGuesses(a, r, rng)
+	for i, truth := range []float64{a.m, a.fv} {
+		guess := 1.4 * truth
+		plan.GivenParams[i].Start = &guess
+	}
+	res, err := Run(t.Context(), plan, Records{Fit: []*record.Record{r.record(a, rng)}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := res.Param("Fc")
+	if half := (p.CI[1] - p.CI[0]) / 2; math.Abs(half-0.475*p.Value) > 0.03*p.Value || p.CI[0] > a.fc {
+		t.Errorf("Fc %.4g ± %.3g for %.4g, want ± %.3g", p.Value, half, a.fc, 0.475*p.Value)
 	}
 }
 
@@ -147,13 +201,13 @@ func TestIntervalOfADoubt(t *testing.T) {
 		{nothing, 3, 0, 0.95 * 3}, {nothing, -3, 1e-6, 0.95 * 3}, {nothing, 1e-9, 2, normal95 * 2}, {doubt{0, 0.01}, 1, 0, normal95 * 0.01},
 		{doubt{0, 0.03}, 1, 0.04, normal95 * 0.05}, {doubt{0.5, 1e-9}, 2, 0, 1},
 	} {
-		if got := c.d.halfInterval(c.move, c.se); math.Abs(got-c.want) > 0.01*c.want {
+		if got := c.d.within(-1, 1).scaled(c.move).halfInterval(c.se); math.Abs(got-c.want) > 0.01*c.want {
 			t.Errorf("%v, move %g, error %g: %g, want %g", c.d, c.move, c.se, got, c.want)
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 20261130))
 	for _, se := range []float64{0.1, 0.5, 1, 2} {
-		half, within := nothing.halfInterval(1, se), 0
+		half, within := nothing.within(-1, 1).halfInterval(se), 0
 		for range 40000 {
 			if math.Abs(2*rng.Float64()-1+se*rng.NormFloat64()) <= half {
 				within++

@@ -57,7 +57,7 @@ func (r *Result) budget(p *Parameter) (list []Contribution, combined *float64) {
 	}
 	add("what the residual holds: "+p.shownBy, "B", uniform*largerMove(p.shownMove))
 	add("what the motion does not exclude: "+p.possibleBy, "B", uniform*largerMove(p.possibleMove))
-	add("assumed values", "B", math.Hypot(uniform*largerMove(p.assumed), p.assumedErr))
+	add("assumed values", "B", math.Hypot(uniform*largerMove(p.assumed), p.doubt.rms()))
 	add("rounding of the force", "B", uniform*p.rounded)
 	add("known values that were given with an error", "B", p.givenErr)
 	add("prior", "B", p.prior)
@@ -90,7 +90,7 @@ func (r *Result) origin(p *Parameter) string {
 		amount float64
 		source string
 	}{{largerMove(p.shownMove), p.shownBy}, {largerMove(p.possibleMove), p.possibleBy + ", which the motion does not exclude"},
-		{math.Hypot(largerMove(p.assumed), p.assumedErr), "what was assumed"},
+		{math.Hypot(largerMove(p.assumed), p.doubt.rms()), "what was assumed"},
 		{p.rounded, "the rounding of the force"}, {p.givenErr, "errors of what is known"}, {p.prior, "the uncertainty of a prior"}} {
 		if w.amount != 0 {
 			parts = append(parts, "widened by "+w.source)

@@ -111,6 +111,9 @@ func fadingOf(a *mover) float64 { return a.vd }
 // coastingOnAGuess does not know the mass.
 var coastingOnAGuess = assumedOf(changedPlan(coasting, func(p *Plan, _ *mover, _ *ride, _ *rand.Rand) { p.GivenParams = nil }), "M", massOf)
 
+// coastingOnGuesses does not know the viscous friction either.
+var coastingOnGuesses = assumedOf(coastingOnAGuess, "Fv", func(a *mover) float64 { return a.fv })
+
 // coverageCases are the methods that find parameters of an axis.
 var coverageCases = func() (list []coverageCase) {
 	for _, kind := range []string{"servo, sines, coarse encoder", "servo, moves with pauses", "force, sines", "force, sines, noisy sensor",
@@ -142,7 +145,10 @@ var coverageCases = func() (list []coverageCase) {
 		givenOf(kalman, "vd", 0.2, fadingOf)})
 	list = append(list, coverageCase{"lugre, kalman, vd assumed", "contact whose damping fades, force", 60, true,
 		assumedOf(kalman, "vd", fadingOf)})
+	list = append(list, coverageCase{"lugre, kalman, vd and vs assumed", "contact whose damping fades, force", 60, true,
+		assumedOf(assumedOf(kalman, "vd", fadingOf), "vs", func(a *mover) float64 { return a.vs })})
 	list = append(list, coverageCase{"lm, coast, M assumed", "run-down", 100, true, coastingOnAGuess})
+	list = append(list, coverageCase{"lm, coast, M and Fv assumed", "run-down", 100, true, coastingOnGuesses})
 	list = append(list, coverageCase{"presliding-linear", "micro, below break-away", 100, false,
 		changedPlan(planned("lugre", "presliding-linear"), func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
 			known := true

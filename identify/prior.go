@@ -81,7 +81,7 @@ func (r *Result) takePrior(p *Parameter, mean, u float64) {
 		way[0], way[1] = way[0]*(1-gain), way[1]*(1-gain)
 	}
 	p.rounded, p.structure = p.rounded*(1-gain), p.structure*(1-gain)
-	p.givenErr, p.assumedErr, p.doubtMove = p.givenErr*(1-gain), p.assumedErr*(1-gain), p.doubtMove*(1-gain)
+	p.givenErr, p.doubt = p.givenErr*(1-gain), p.doubt.scaled(1-gain)
 	p.prior, p.weight = math.Hypot(p.prior*(1-gain), gain*u), gain
 }
 

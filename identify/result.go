@@ -95,9 +95,7 @@ type Parameter struct {
 	rounded    float64    // what rounding of the force moves the value by at most, either way
 	assumption bool       // nobody gave it
 	givenErr   float64    // standard uncertainty that errors of known values make
-	assumedErr float64    // that of assumed values, that of which the doubt moves the value most among them
-	doubt      doubt      // what is left of that
-	doubtMove  float64    // by how much the largest error of that moves the value
+	doubt      *spread    // what is left of the doubt in assumed values; nil: none moves it
 	prior      float64    // and that of priors
 	pulled     float64    // by which priors moved the value from that of the record
 	weight     float64    // of its own prior beside the record, 0 to 1
@@ -215,17 +213,11 @@ func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
 	if possible {
 		ci = widened(ci, p.possibleMove)
 	}
-	if ci == nil || p.givenErr == 0 && p.assumedErr == 0 && p.prior == 0 {
+	if ci == nil || p.givenErr == 0 && p.doubt == nil && p.prior == 0 {
 		return ci
 	}
-	// by chance too: squares add up, but for the largest of the assumed values, which lies within bounds
-	largest := p.doubt.rms() * p.doubtMove
-	other := math.Hypot(math.Hypot(p.givenErr, p.prior), math.Sqrt(math.Max(p.assumedErr*p.assumedErr-largest*largest, 0)))
-	half := func(own float64) float64 {
-		if own, other := own/normal95, other; p.doubtMove > 0 {
-			return p.doubt.halfInterval(p.doubtMove, math.Hypot(own, other))
-		}
-		return math.Hypot(own, normal95*other)
+	half := func(own float64) float64 { // by chance too
+		return p.doubt.halfInterval(math.Hypot(own/normal95, math.Hypot(p.givenErr, p.prior)))
 	}
 	return &[2]float64{p.Value - half(p.Value-ci[0]), p.Value + half(ci[1]-p.Value)}
 }
@@ -233,7 +225,7 @@ func (r *Result) interval(p *Parameter, possible bool) *[2]float64 {
 // combined is the standard error with what was assumed: as much larger than that of chance as the interval is.
 func (r *Result) combined(p *Parameter) *float64 {
 	se, ci := r.Err(p), r.random(p)
-	if other := math.Hypot(math.Hypot(p.givenErr, p.assumedErr), p.prior); se != nil && other > 0 {
+	if other := math.Hypot(math.Hypot(p.givenErr, p.doubt.rms()), p.prior); se != nil && other > 0 {
 		all := math.Hypot(*se, other)
 		se = &all
 	}

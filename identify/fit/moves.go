@@ -7,6 +7,7 @@ import (
 	"hilrig/engine/numeric"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Linear is the linear model of a solution around its estimate, for questions that need no other fit: how far would the
@@ -119,20 +120,62 @@ func (l *Linear) RMS(r []float64) float64 {
 // RobustFactor is BestFactor with a standard error by what it leaves over, whose rows may depend on each other: that of a fit in which
 // dy is one more column.
 func (l *Linear) RobustFactor(dy, move []float64) (best, err float64) {
-	best, _ = l.BestFactor(dy, move)
-	a := l.ResidualAfter(dy, move)
-	left, size := make([]float64, len(a)), 0.0
-	for k, e := range l.s.Residual {
-		d := e - a[k]
-		left[k] = e - best*d
-		size += d * d
+	f := l.RobustFactors([][]float64{dy}, [][]float64{move})
+	return f.Best[0] * f.Axes[0][0], f.Err[0]
+}
+
+// Factors are the numbers by which several dy lower the sum of squares most together. Of each axis, a combination of them of length one, the
+// rows tell the factor by itself, with its standard error; ∞: they do not tell it.
+type Factors struct {
+	Axes      [][]float64
+	Best, Err []float64
+}
+
+// RobustFactors is RobustFactor of several dy, each with the move of the parameters that answers it.
+func (l *Linear) RobustFactors(dy, moves [][]float64) (f Factors) {
+	left, m := slices.Clone(l.s.Residual), len(dy)
+	taken, squares, pull := make([][]float64, m), mat.NewSymDense(m, nil), make([]float64, m) // off the residual
+	for i := range dy {
+		taken[i] = floats.SubTo(make([]float64, len(left)), left, l.ResidualAfter(dy[i], moves[i]))
+		pull[i] = floats.Dot(taken[i], left)
+		for j := range i + 1 {
+			squares.SetSym(i, j, floats.Dot(taken[i], taken[j]))
+		}
 	}
-	if size == 0 {
-		return 0, math.Inf(1)
+	var eigen mat.EigenSym
+	var axes mat.Dense
+	size := make([]float64, m)
+	if eigen.Factorize(squares, true) {
+		eigen.Values(size)
+		eigen.VectorsTo(&axes)
+	} else {
+		axes.CloneFrom(mat.NewDiagDense(m, slices.Repeat([]float64{1}, m)))
+	}
+	for j, largest := 0, slices.Max(size); j < m; j++ {
+		axis, best := mat.Col(nil, j, &axes), 0.0
+		if size[j] <= nullSquares*largest {
+			size[j] = 0
+		} else {
+			best = floats.Dot(axis, pull) / size[j]
+		}
+		for i, a := range axis {
+			floats.AddScaled(left, -best*a, taken[i])
+		}
+		f.Axes, f.Best = append(f.Axes, axis), append(f.Best, best)
 	}
 	rows := math.Max(1, WhitenessOf(left, l.s.Pieces).Effective)
-	return best, numeric.RMS(left) / math.Sqrt(size) * math.Sqrt(float64(len(left))/rows)
+	noise := numeric.RMS(left) * math.Sqrt(float64(len(left))/rows)
+	for _, size := range size {
+		f.Err = append(f.Err, math.Inf(1))
+		if size > 0 {
+			f.Err[len(f.Err)-1] = noise / math.Sqrt(size)
+		}
+	}
+	return f
 }
+
+// nullSquares is the share of the largest sum of squares below which one is rounding.
+const nullSquares = 1e-12
 
 // BestFactor is the number by which dy, with the move of the parameters that answers it, lowers the sum of squares most, and its
 // classical standard error.
