@@ -59,7 +59,7 @@ const docHead = `# Configuration
 One YAML file describes a rig: ` + "`hil run FILE`, `hil check FILE`, `hil config show FILE`" + `. Start from ` + "`hil config example`" + `;
 ` + "`hil config schema`" + ` gives editors completion. This page is made from the source: ` + "`make docs`" + `.
 
-**Numbers** are SI, or carry their unit: ` + "`15 mN·m`, `600 µH`, `1 kHz`, `300 rpm`, `95 %`, `±24 V`" + `. Products are written with ` + "`·`, `*`" + ` or a
+**Numbers** are SI, or carry their unit: ` + "`15 mN·m`, `600 µH`, `1 kHz`, `1m30s`, `300 rpm`, `95 %`, `±24 V`" + `. Products are written with ` + "`·`, `*`" + ` or a
 space, powers with ` + "`²`" + ` or ` + "`^2`" + `, roots with ` + "`√`" + `; after a ` + "`/`" + ` a further product needs brackets, ` + "`N·m/(rad·s)`" + `. A unit of another
 dimension is refused. Angle counts as a dimension: Hz, rad/s and rpm are told apart, and N·m is not N·m/rad. Three usual
 spellings without the radian are taken as well: N·m·s for a rotary damping, V·s/rad for a torque constant in N·m/A,

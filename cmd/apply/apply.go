@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -238,26 +239,63 @@ var ours = regexp.MustCompile(`^(identified|not identified, known beforehand)[^;
 // ofTheOld are comments on the number that was there: one that holds a number, or says where the number came from.
 var ofTheOld = regexp.MustCompile(`(?i)\d|\b(guess|assum|estimat|measur|data ?sheet|catalog|typical|roughly|about|default|todo|from|by)`)
 
+// ofOldNumbers are those of them that may stand above a key or behind a section, which say more than a number.
+const ofOldNumbers = `(?i:(^|[\s(±<>=~≈])\d|\b(guess|assum|measur|data ?sheet|catalog|todo))`
+
+// ofLaw are comments on a law that another takes the place of: its name, or a parameter that the other does not have.
+func ofLaw(old, law string, without []string) *regexp.Regexp {
+	alternatives := []string{ofOldNumbers}
+	for _, word := range strings.Split(old, "-") {
+		if word != "" && !slices.Contains(strings.Split(law, "-"), word) {
+			alternatives = append(alternatives, `(?i:\b`+regexp.QuoteMeta(word)+`\b)`)
+		}
+	}
+	for _, name := range without {
+		alternatives = append(alternatives, `\b`+regexp.QuoteMeta(name)+`\b`)
+	}
+	return regexp.MustCompile(strings.Join(alternatives, "|"))
+}
+
+// valid is a comment of a person, "" and said where it is on what was there before.
+func (c *change) valid(path, comment, subject string, old *regexp.Regexp) string {
+	if comment == "" || !old.MatchString(comment) {
+		return comment
+	}
+	c.warn("%s: its comment was on the old %s and is taken out: %s", path, subject, comment)
+	return ""
+}
+
+// validAbove takes out what stands above a key where it is on what was there before.
+func (c *change) validAbove(path, subject string, old *regexp.Regexp) {
+	if above := c.Remark(path); above != c.valid(path, above, subject, old) {
+		c.DeleteRemark(path)
+	}
+}
+
 // setNumber writes a number with its source, in front of what the file says of the key itself. was is the number before, NaN: none. What
 // the file says of the old number is taken out.
 func (c *change) setNumber(path string, value, was, err float64, unit string) {
 	comment := "not identified, known beforehand"
 	if err > 0 {
-		comment = fmt.Sprintf("identified %s, ± %.2g, method %s", c.source, err, c.method)
+		comment = fmt.Sprintf("identified %s, ± %.2g, method %s", c.source, report.Number(err), c.method)
 	}
-	switch old := ours.ReplaceAllString(c.Comment(path), ""); {
-	case old == "" || old == unit:
-	case ofTheOld.MatchString(old) && value != was:
-		c.warn("%s: its comment was on the old number and is taken out: %s", path, old)
-	default:
+	old := ours.ReplaceAllString(c.Comment(path), "")
+	if old == unit {
+		old = ""
+	}
+	if value != was {
+		old = c.valid(path, old, "number", ofTheOld)
+		c.validAbove(path, "number", regexp.MustCompile(ofOldNumbers))
+	}
+	if old != "" {
 		comment += "; " + old
 	}
 	c.Set(path, strconv.FormatFloat(value, 'g', -1, 64)+schema.UnitSuffix(unit), comment)
 	before := ""
 	if !math.IsNaN(was) {
-		before = fmt.Sprintf("%.6g → ", was)
+		before = fmt.Sprintf("%.6g → ", report.Number(was))
 	}
-	c.changes = append(c.changes, fmt.Sprintf("%s: %s%.6g%s", path, before, value, schema.UnitSuffix(unit)))
+	c.changes = append(c.changes, fmt.Sprintf("%s: %s%.6g%s", path, before, report.Number(value), schema.UnitSuffix(unit)))
 }
 
 // law writes the friction law. Numbers that stay are not touched.
@@ -269,14 +307,29 @@ func (c *change) law() {
 			was[p.Name] = p.Value
 		}
 	}
-	if old := c.axis.Friction.Name; old != c.contact.Law {
-		c.Set(at+".law", schema.QuoteYAML(c.contact.Law), "identified "+c.source+", method "+string(c.method))
-		c.changes = append(c.changes, fmt.Sprintf("%s.law: %s → %s", at, cmp.Or(old, "none"), c.contact.Law))
-		was = map[string]float64{}
-	}
 	law, err := friction.Build(c.contact.Law, c.contact.Params)
 	if err != nil {
 		panic(err) // Contact has built it
+	}
+	untouched := len(c.changes)
+	subject, outdated := "numbers", regexp.MustCompile(ofOldNumbers)
+	if old := c.axis.Friction.Name; old != c.contact.Law {
+		for _, p := range law.Params() {
+			delete(was, p.Name)
+		}
+		subject, outdated = "law", ofLaw(old, c.contact.Law, slices.Sorted(maps.Keys(was)))
+		was = map[string]float64{}
+		comment := "identified " + c.source + ", method " + string(c.method)
+		if valid := c.valid(at+".law", ours.ReplaceAllString(c.Comment(at+".law"), ""), subject, outdated); valid != "" {
+			comment += "; " + valid
+		}
+		c.Set(at+".law", schema.QuoteYAML(c.contact.Law), comment)
+		c.validAbove(at+".law", subject, outdated)
+		c.changes = append(c.changes, fmt.Sprintf("%s.law: %s → %s", at, cmp.Or(old, "none"), c.contact.Law))
+		if label := c.axis.Friction.Label; label != old && outdated.MatchString(label) {
+			c.Delete(at + ".label")
+			c.changes = append(c.changes, fmt.Sprintf("%s.label: taken out, it was %s", at, label))
+		}
 	}
 	keep := []string{"law", "label"}
 	for _, p := range law.Params() {
@@ -302,12 +355,19 @@ func (c *change) law() {
 	for _, section := range []string{"", "backward."} {
 		for _, key := range c.Keys(strings.TrimSuffix(at+"."+section, ".")) {
 			if !slices.Contains(keep, section+key) {
+				c.validAbove(at+"."+section+key, subject, outdated)
 				c.Delete(at + "." + section + key)
 				c.changes = append(c.changes, fmt.Sprintf("%s.%s%s: taken out", at, section, key))
 			}
 		}
 		if !slices.Contains(keep, "backward") {
 			break
+		}
+	}
+	if len(c.changes) > untouched {
+		c.validAbove(at, subject, outdated)
+		if comment := c.Comment(at); comment != c.valid(at, comment, subject, outdated) {
+			c.SetComment(at, "")
 		}
 	}
 }
@@ -323,7 +383,7 @@ func (c *change) inertia() {
 	case c.axis.Drive.Kind.Forces() || c.axis.Inertia > 0:
 		c.setNumber(at+".inertia", x.Inertia, c.axis.Inertia, x.InertiaErr, c.axis.Unit("kg·m²"))
 	default:
-		c.warn("the inertia %.6g is not in the rig file: drive %s has no place for it", x.Inertia, c.axis.Drive.Kind)
+		c.warn("the inertia %.6g is not in the rig file: drive %s has no place for it", report.Number(x.Inertia), c.axis.Drive.Kind)
 	}
 }
 

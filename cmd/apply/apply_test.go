@@ -116,6 +116,47 @@ func TestApplyTakesOutOldComments(t *testing.T) {
 	}
 }
 
+// Comments on the law, or on its numbers as a whole, stand behind and above keys too: what no longer holds is taken out and said, what
+// still holds stays.
+func TestApplyTakesOutCommentsOnTheLaw(t *testing.T) {
+	coulomb := made("static-coulomb-viscous", par{"J", 8e-5, 1e-7}, par{"Fv", 1.5e-4, 1e-6}, par{"Fc", 0.015, 1e-5})
+	const header = "    friction:                 # LuGre\n      law: lugre\n      sigma0:"
+	for _, c := range []struct {
+		section string // in place of the header
+		r       identify.Identification
+		out     []string // taken out and said
+		stays   []string
+	}{
+		{header, coulomb, []string{"LuGre"}, []string{"    friction:\n      law: static-coulomb-viscous  # identified "}},
+		{header, lugre(), nil, []string{"    friction:                 # LuGre\n"}},
+		{"    # bearing, with its seal\n    friction:  # of the shaft\n      law: lugre  # any of hil laws\n      sigma0:", coulomb, nil,
+			[]string{"# bearing, with its seal", "# of the shaft\n", "; any of hil laws\n"}},
+		{"    # LuGre of the worn bearing\n    friction:  # measured in March\n      # bristles: sigma0 by hand\n      law: lugre  # as in the lugre " +
+			"paper\n      # slow rotation\n      sigma0:", coulomb,
+			[]string{"LuGre of the worn bearing", "measured in March", "bristles: sigma0 by hand", "as in the lugre paper"}, []string{"# slow rotation"}},
+		{"    # all numbers ± 20 %\n    friction:  # guessed\n      law: lugre  # see [SAA03]\n      # of 3 runs\n      sigma0:", lugre(),
+			[]string{"all numbers ± 20 %", "guessed", "of 3 runs"}, []string{"# see [SAA03]"}},
+		{"    friction:\n      law: lugre\n      label: LuGre, old bearing\n      sigma0:", coulomb, []string{"label"}, nil},
+	} {
+		text, errs, err := applied(t, c.r, rigFile(t, "kind: observer", "kind: feedforward", header, c.section))
+		if err != nil {
+			t.Errorf("%q: %v\n%s", c.section, err, errs)
+			continue
+		}
+		own, _, _ := strings.Cut(text, "# ---- the truth")
+		for _, s := range c.out {
+			if strings.Contains(own, "# "+s) || strings.Contains(own, s+":") || s != "label" && !strings.Contains(errs, "taken out: "+s) {
+				t.Errorf("%q: %q is left or not said\n%s%s", c.section, s, errs, own)
+			}
+		}
+		for _, s := range c.stays {
+			if !strings.Contains(own, s) {
+				t.Errorf("%q: %q is gone\n%s%s", c.section, s, errs, own)
+			}
+		}
+	}
+}
+
 // The rig uses the numbers of the result to all digits; every other line of the file is what it was.
 func TestApplyLuGre(t *testing.T) {
 	r := lugre()

@@ -48,7 +48,7 @@ func TestKnownOfARig(t *testing.T) {
 	for _, f := range a.Facts {
 		facts[f.Label] = f.Text
 	}
-	for label, want := range map[string]string{"motor": "L/R 0.5 ms, R·J/K² 47.6 ms; a tick is 1 ms", "noise": "a count is 9.58738e-05 rad",
+	for label, want := range map[string]string{"motor": "L/R 0.5 ms, R·J/K² 47.6 ms; a tick is 1 ms", "noise": "a count is 95.8738 µrad",
 		"walk": "0.00316228 N·m in a tick and 0.1 N·m in a second; break-away is 0.021 N·m"} {
 		if !strings.Contains(facts[label], want) {
 			t.Errorf("%s: %q, want %q", label, facts[label], want)

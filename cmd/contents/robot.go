@@ -96,7 +96,7 @@ func (d *robotContents) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
 	fmt.Fprintf(t, "body\ton\tby\tjoint in the file\tmass (kg)\n")
 	for _, b := range d.Bodies {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.6g\n", b.Name, b.Parent, b.Kind, b.Joint, b.Mass)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.6g\n", b.Name, b.Parent, b.Kind, b.Joint, report.Number(b.Mass))
 	}
 	t.Flush()
 	for _, l := range []struct {

@@ -102,10 +102,10 @@ func (c *channels) table() string {
 			fmt.Fprintf(tw, "%s\tnever came\n", c.signals[i].Name)
 			continue
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%.4g Hz\t%s\t%.2g %s\t%.0f %%\t%s\n", c.signals[i].Name, report.WithUnit(ch.lastValues[0], unit),
+		fmt.Fprintf(tw, "%s\t%s\t%.4g Hz\t%s\t%s\t%.0f %%\t%s\n", c.signals[i].Name, report.WithUnit(ch.lastValues[0], unit),
 			float64(ch.n)/span,
-			time.Duration(max(0, c.t-ch.arrival)).Round(10*time.Microsecond), ch.noise(), unit, 100*float64(ch.repeats)/float64(max(1, ch.n)),
-			ch.movement(unit))
+			time.Duration(max(0, c.t-ch.arrival)).Round(10*time.Microsecond), report.Prefixed(ch.noise(), 2, unit),
+			100*float64(ch.repeats)/float64(max(1, ch.n)), ch.movement(unit))
 		*ch = channel{totalSamples: ch.totalSamples, lastValues: ch.lastValues, arrival: ch.arrival}
 	}
 	c.firstTime = c.t
@@ -124,9 +124,9 @@ func (c *channel) movement(unit string) string {
 	case math.Abs(by) <= 4*c.noise():
 		return "still"
 	case by > 0:
-		return strings.TrimSpace(fmt.Sprintf("up, +%.3g %s", by, unit))
+		return "up, +" + report.Prefixed(by, 3, unit)
 	}
-	return strings.TrimSpace(fmt.Sprintf("down, %.3g %s", by, unit))
+	return "down, " + report.Prefixed(by, 3, unit)
 }
 
 // run shows the table after two seconds and then every five, every two on a terminal, until ctx ends.

@@ -89,7 +89,8 @@ func (d *services) estimates(axis string, live *sink.LiveEstimate) string {
 	}
 	text := "estimates" + of + " ± standard error:"
 	for _, p := range live.Parameters {
-		text += fmt.Sprintf(" %s = %.4g ± %.2g %s,", p.Name, p.Value, p.StdErr, p.Unit)
+		show := report.Digits(p.Value, &p.StdErr)
+		text += fmt.Sprintf(" %s = %s ± %s %s,", p.Name, show(p.Value), show(p.StdErr), p.Unit)
 	}
 	text += fmt.Sprintf(" from %d windows", live.Windows)
 	if live.Stale > 2 {

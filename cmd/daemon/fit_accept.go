@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/engine/friction"
 	"hilrig/hil"
@@ -57,7 +58,8 @@ func refusals(r *identify.Result, rec record) (why []string) {
 		switch {
 		case p.Fixed || p.State() || p.Worth == string(identify.Identified):
 		case p.CI != nil && p.CI[0] <= 0 && p.CI[1] >= 0:
-			why = append(why, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, p.CI[0], p.CI[1], p.Unit))
+			why = append(why, fmt.Sprintf("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name,
+				report.Number(p.CI[0]), report.Number(p.CI[1]), p.Unit))
 		case p.AtBound != "":
 			why = append(why, fmt.Sprintf("%s is on its %s bound: the bound has the last word, not the data", p.Name, p.AtBound))
 		}
@@ -229,7 +231,8 @@ func farFrom(a *configs.Axis, inForce, set *axis.Set) (far []string, err error) 
 	}
 	near := func(what string, now, then, most float64) {
 		if ratio := math.Abs(now / then); then != 0 && !(ratio <= most && ratio >= 1/most) || now*then < 0 {
-			far = append(far, fmt.Sprintf("%s would be %.4g in place of %.4g, more than %g times apart", what, now, then, most))
+			far = append(far, fmt.Sprintf("%s would be %.4g in place of %.4g, more than %g times apart", what, report.Number(now),
+				report.Number(then), most))
 		}
 	}
 	is, was := law.Levels(), old.Levels()

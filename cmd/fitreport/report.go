@@ -58,10 +58,10 @@ var page = sync.OnceValue(func() *template.Template {
 		"join": strings.Join, "figures": inlined, "parameters": parameters, "words": words, "records": recordsOf, "misfit": misfits,
 		"style": func() template.CSS { return report.PageStyle },
 		"num": func(format string, x *float64) template.HTML {
-			return number(x, func(v float64) string { return fmt.Sprintf(format, v) })
+			return number(x, func(v float64) string { return fmt.Sprintf(format, report.Number(v)) })
 		},
 		"val": func(format string, x float64) template.HTML {
-			return number(&x, func(v float64) string { return fmt.Sprintf(format, v) })
+			return number(&x, func(v float64) string { return fmt.Sprintf(format, report.Number(v)) })
 		},
 		"share": func(m identify.Ranked, all []identify.Ranked) float64 { return bar(m, all) },
 	}).Parse(text))
@@ -89,7 +89,7 @@ func number(x *float64, show func(float64) string) template.HTML {
 		return "–"
 	}
 	return template.HTML(fmt.Sprintf(`<data value="%s">%s</data>`, strconv.FormatFloat(*x, 'g', -1, 64),
-		template.HTMLEscapeString(strings.ReplaceAll(show(report.Clean(*x)), "-", "−"))))
+		template.HTMLEscapeString(report.Typeset(show(report.Clean(*x))))))
 }
 
 // row is a parameter ready to be shown.
@@ -122,7 +122,7 @@ func parameters(r *identify.Result) (t struct {
 		}
 		show := report.Digits(p.Value, p.StdErr, p.RobustErr)
 		if p.Fixed {
-			show = func(x float64) string { return fmt.Sprintf("%.6g", x) }
+			show = func(x float64) string { return fmt.Sprintf("%.6g", report.Number(x)) }
 		}
 		between := func(ci *[2]float64, without template.HTML) template.HTML {
 			if ci == nil {
@@ -130,7 +130,7 @@ func parameters(r *identify.Result) (t struct {
 			}
 			return number(&ci[0], show) + " … " + number(&ci[1], show)
 		}
-		short := func(x float64) string { return fmt.Sprintf("%.4g", x) }
+		short := func(x float64) string { return fmt.Sprintf("%.4g", report.Number(x)) }
 		out := row{Parameter: p, Number: number(&p.Value, show), Class: strings.ReplaceAll(p.Worth, " ", "-")}
 		if !p.Fixed {
 			if out.Err = "∞"; p.Error != nil {

@@ -61,7 +61,7 @@ func TestStepTooLongForAThinPlate(t *testing.T) {
 			t.Fatalf("step of %s: %q, %v", c.step, r.Warnings, r.Solver)
 		}
 		for _, want := range []string{`"bullet"`, `"plate"`, "engine.step: 4.5e-06 s", "event-driven"} {
-			if !strings.Contains(r.Warnings[0], want) || !strings.Contains(errs, want) {
+			if !strings.Contains(r.Warnings[0], want) || !strings.Contains(errs, report.Readable(want)) {
 				t.Errorf("%q is not in %q and %q", want, r.Warnings[0], errs)
 			}
 		}

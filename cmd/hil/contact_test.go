@@ -320,7 +320,6 @@ func TestAnimationMoves(t *testing.T) {
 func TestContactFlags(t *testing.T) {
 	for _, args := range [][]string{
 		{"../../configs/contact/chain.yaml", "--law", "lugre"}, {"../../configs/contact/chain.yaml", "--animate", "run.gif"},
-		{"../../configs/contact/chain.yaml", "--duration", "1 m"},
 		{"../../configs/stick-slip.yaml", "--animate", filepath.Join(t.TempDir(), "a.html")},
 	} {
 		if _, _, err := runVerb(newSimulateCmd(), args...); report.ExitCode(err) != report.Usage {

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/friction"
 	"hilrig/identify"
 )
 
@@ -237,4 +239,56 @@ func TestDaemonIdentifyBesideALoopAtRest(t *testing.T) {
 		t.Errorf("no event:\n%s", e)
 	}
 	d.stop()
+}
+
+// A live fit that is accepted and kept is in the rig file, to all digits; hil check takes the file, and the next run begins with it.
+func TestDaemonKeepsALiveFit(t *testing.T) {
+	file := modelOff(t)
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(text), "kind: observer") != 1 {
+		t.Fatal("no observer in the demo", err)
+	}
+	// a fit by least squares is of Coulomb and viscous friction, which an observer cannot use
+	changed := strings.Replace(string(text), "kind: observer", "kind: feedforward", 1)
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := startRun(t, file, "--record", t.TempDir())
+	d.awaitMode("run")
+	r := d.fit(`{"identify":{"way":"least-squares","window_s":4}}`).Result
+	if r == nil || !r.Acceptable || r.Adopt == nil {
+		t.Fatalf("not acceptable: %+v", r)
+	}
+	if a := d.command("keep", `{}`); a.OK {
+		t.Error("kept before it was accepted")
+	}
+	for _, name := range []string{"accept", "keep"} {
+		if a := d.command(name, `{"accept":"`+r.ID+`"}`); !a.OK {
+			t.Fatal(name, a.Error)
+		}
+	}
+	inForce := d.model()
+	d.stop()
+	if _, errs, code := execute(t, "check", file); code != report.OK {
+		t.Errorf("hil check: %d\n%s", code, errs)
+	}
+	c, err := configs.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	law := c.Axes[0].Friction
+	if law.Name != r.Adopt.Law || c.Axes[0].MotorModel().J != r.Adopt.Motor["J"] {
+		t.Errorf("the file has %s with J = %v, accepted was %s with %v", law.Name, c.Axes[0].MotorModel().J, r.Adopt.Law, r.Adopt.Motor["J"])
+	}
+	if values := friction.Values(law.Model); !maps.Equal(values, r.Adopt.Params) {
+		t.Errorf("the file has %v, accepted was %v", values, r.Adopt.Params)
+	}
+	if text, err = os.ReadFile(file); err != nil || strings.Contains(string(text), "friction:                 # LuGre") {
+		t.Errorf("%v, a comment names the law before:\n%s", err, text)
+	}
+	again := startRun(t, file, "--dry-run", "--no-record")
+	if m := again.model(); m.Law != inForce.Law || !maps.Equal(m.Params, inForce.Params) || m.Motor["J"] != inForce.Motor["J"] {
+		t.Errorf("the next run has %+v, kept was %+v", m, inForce)
+	}
+	again.stop()
 }

@@ -44,6 +44,10 @@ func carried(t *testing.T, page string) []byte {
 	return []byte(m[1])
 }
 
+// plainNumber writes the numbers of pages as Go does.
+var plainNumber = strings.NewReplacer("−", "-", "·10", "e", "⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8",
+	"⁹", "9")
+
 // cells are the numbers of the cells of a class in the table row of a parameter: the whole ones and what is read.
 func cells(t *testing.T, page, parameter, class string) (values []float64, read []string) {
 	t.Helper()
@@ -57,7 +61,7 @@ func cells(t *testing.T, page, parameter, class string) (values []float64, read 
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, read = append(values, x), append(read, strings.ReplaceAll(m[2], "−", "-"))
+		values, read = append(values, x), append(read, plainNumber.Replace(m[2]))
 	}
 	return values, read
 }

@@ -355,7 +355,7 @@ func TestSimulateVerb(t *testing.T) {
 	}{
 		{"good", []string{good}, report.OK, []string{"left out, zero", "break-away forward", "10.22"}},
 		{"other laws", []string{good, "--law", "lugre,dahl,karnopp"}, report.OK, []string{"public set", "karnopp", "events of dahl"}},
-		{"other step", []string{good, "--step", "0.5ms", "--duration", "1 s"}, report.OK, []string{"1 s in 2000 steps of 0.0005 s"}},
+		{"other step", []string{good, "--step", "0.5ms", "--duration", "1 s"}, report.OK, []string{"1 s in 2000 steps of 500 µs"}},
 		{"no file", nil, report.Usage, []string{"accepts 1 arg"}},
 		{"missing file", []string{filepath.Join(dir, "no.yaml")}, report.Invalid, []string{"no.yaml: no such file"}},
 		{"kept file", []string{good, "-o", kept}, report.Usage, []string{"kept.csv exists; --force"}},
@@ -368,7 +368,9 @@ func TestSimulateVerb(t *testing.T) {
 		{"misspelt law", []string{good, "--law", "lugr"}, report.Usage, []string{`did you mean "lugre"?`}},
 		{"public law that turns", []string{"../../configs/motor-coast.yaml", "--law", "dahl"}, report.Usage, []string{"linear axis"}},
 		{"impossible step", []string{good, "--step", "-1ms"}, report.Usage, []string{"--step", "want > 0"}},
-		{"step of another kind", []string{good, "--step", "1 m"}, report.Usage, []string{"m (length), want s (time)"}},
+		{"step of another kind", []string{good, "--step", "1 m"}, report.Usage, []string{`"1 m" is no time`, "1m30s"}},
+		{"no step", []string{good, "--step", "0"}, report.Usage, []string{"--step", "want > 0"}},
+		{"a time in words", []string{good, "--duration", "0m1s"}, report.OK, []string{"1 s in 1000 steps"}},
 		{"step that divides nothing", []string{"../../configs/motor-coast.yaml", "--step", "0.3ms"}, report.Usage, []string{"outputs.every"}},
 		{"step beyond the limit", []string{far}, report.Invalid, []string{"lugre: step: 0.01 s is beyond what the midpoint scheme takes here, " +
 			"0.004668 s", "over_limit: substep divides it into 3"}},

@@ -43,8 +43,9 @@ func newSimulateCmd() *cobra.Command {
 	fl.BoolVar(&f.Force, "force", false, "write over existing files")
 	fl.StringSliceVar(&f.Laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers or a "+
 		"preset (law:preset)")
-	fl.StringVar(&f.Step, "step", "", "step in place of that of the file, such as 0.1ms; of a machine: fixed steps, as a loop takes them")
+	fl.Var(report.PositiveSeconds(&f.Step), "step", "step in place of that of the file, such as 0.1ms; "+
+		"of a machine: fixed steps, as a loop takes them")
 	fl.BoolVar(&f.Modes, "modes", false, "of a machine: eigenvalues, frequencies and damping at its equilibrium, in place of a run")
-	fl.StringVar(&f.Duration, "duration", "", "duration in place of that of the file, such as 30s")
+	fl.Var(report.PositiveSeconds(&f.Duration), "duration", "duration in place of that of the file, such as 30s")
 	return c
 }

@@ -106,15 +106,17 @@ func (f *Options) give(a *answer, stdout, stderr io.Writer) error {
 			return err
 		}
 	} else {
+		var text strings.Builder
 		if a.printBefore != nil {
-			a.printBefore(stdout)
+			a.printBefore(&text)
 		}
-		printIdentification(stdout, a.Identification, a.rotary)
+		printIdentification(&text, a.Identification, a.rotary)
 		if a.printAfter != nil {
-			a.printAfter(stdout)
+			a.printAfter(&text)
 		}
+		fmt.Fprint(stdout, report.Readable(text.String()))
 		for _, w := range warnings {
-			fmt.Fprintf(stderr, "warning: %s\n", w)
+			fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
 		}
 		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(a.next()))
 	}

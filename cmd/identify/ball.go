@@ -232,22 +232,23 @@ func printLevels(w io.Writer, b *ball.Evidence) {
 			case !ok:
 				fmt.Fprint(t, "\t–")
 			case v.Err > 0:
-				fmt.Fprintf(t, "\t%.5g ± %.2g", v.Value, v.Err)
+				show := report.Digits(v.Value, &v.Err)
+				fmt.Fprintf(t, "\t%s ± %s", show(v.Value), show(v.Err))
 			default:
-				fmt.Fprintf(t, "\t%.5g", v.Value)
+				fmt.Fprintf(t, "\t%.5g", report.Number(v.Value))
 			}
 		}
-		fmt.Fprintf(t, "\t%.3g %s\t%s\n", l.RMS, l.Unit, l.Warning)
+		fmt.Fprintf(t, "\t%.3g %s\t%s\n", report.Number(l.RMS), l.Unit, l.Warning)
 	}
 	m := &b.Moduli
-	fmt.Fprintf(t, "moduli, linear\t%.5g%s\t%.3g N·m\tbiased upward by noise; to compare with [KKK17] (2.2) only\n", m.Linear,
-		strings.Repeat("\t", max(0, len(names)-1)), m.LinearRMS)
-	fmt.Fprintf(t, "moduli, quadratic\t%.5g%s\t%.3g N·m\tN·m·s², likewise\n", m.Quadratic, strings.Repeat("\t", max(0, len(names)-1)),
-		m.QuadraticRMS)
+	fmt.Fprintf(t, "moduli, linear\t%.5g%s\t%.3g N·m\tbiased upward by noise; to compare with [KKK17] (2.2) only\n", report.Number(m.Linear),
+		strings.Repeat("\t", max(0, len(names)-1)), report.Number(m.LinearRMS))
+	fmt.Fprintf(t, "moduli, quadratic\t%.5g%s\t%.3g N·m\tN·m·s², likewise\n", report.Number(m.Quadratic), strings.Repeat("\t", max(0, len(names)-1)),
+		report.Number(m.QuadraticRMS))
 	t.Flush()
 	s := &b.Slip
 	fmt.Fprintf(w, "slip         contact velocity %.2f times its noise, at most %.2g m/s and %.1f times over three frames; fit %.2f times "+
-		"the noise; T/N up to %.3f\n", s.Contact, s.TopSpeed, s.Lasting, s.Residual, s.Ratio)
+		"the noise; T/N up to %.3f\n", s.Contact, report.Number(s.TopSpeed), s.Lasting, s.Residual, s.Ratio)
 	fmt.Fprintf(w, "motion       rolls with up to %.2f rad/s, spins with %.2f rad/s rms; noise of a marker %.3g mm; %d frames, %d left out, "+
 		"%d odd\n", b.TopRoll, b.SpinRMS, 1e3*b.Noise, b.Frames, b.LeftOut, b.Odd)
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -89,7 +88,7 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.law, "law", "", "friction law in place of that of the file, or for a recording; hil laws lists them")
 	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+methodNames())
 	fl.Var(report.Duration(&f.tailDuration, 0), "last", "only this time of the record, up to its end, such as 10s")
-	fl.StringVar(&f.spanText, "span", "", "only this part of the record, FROM,TO in seconds of its time")
+	fl.StringVar(&f.spanText, "span", "", "only this part of the record, FROM,TO in its time, such as 10,40 or 10s,1m30s")
 	fl.StringVar(&f.checkText, "validate-span", "", "only this part of the record of --validate, FROM,TO")
 	fl.StringSliceVar(&f.Terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
 	fl.BoolVar(&f.Asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")
@@ -319,24 +318,24 @@ func (f *Options) parse(path string, isRun, isColumns bool) (err error) {
 	return err
 }
 
-// parseSpan reads FROM,TO in seconds; "": all, TO left out: to the end.
+// parseSpan reads FROM,TO; "": all, TO left out: to the end.
 func parseSpan(flag, text string) (span [2]float64, err error) {
 	if text == "" {
 		return span, nil
 	}
 	from, to, both := strings.Cut(text, ",")
 	for i, word := range []string{from, to} {
-		if word = strings.TrimSuffix(strings.TrimSpace(word), "s"); word == "" {
+		if strings.TrimSpace(word) == "" {
 			continue // the beginning, the end
 		}
-		x, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
+		x, err := report.ParseSeconds(word)
+		if err != nil || !(x >= 0) {
 			both = false
 		}
 		span[i] = x
 	}
 	if !both || span == [2]float64{} || span[1] != 0 && span[1] <= span[0] {
-		return span, fmt.Errorf("%s %s: want FROM,TO in seconds, such as 10,40, or 10, up to the end", flag, text)
+		return span, fmt.Errorf("%s %s: want two times, such as 10,40 or 10s,1m30s, or 10, up to the end", flag, text)
 	}
 	return span, nil
 }

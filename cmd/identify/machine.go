@@ -212,8 +212,8 @@ func printHandover(w io.Writer, m *identify.Machine) {
 		if j.Passive {
 			name += " (passive)"
 		}
-		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", name, j.Percent, j.R2, j.RMS, j.Unit, j.Rows, j.SlowRows, valid,
-			j.Written)
+		fmt.Fprintf(t, "%s\t%.1f %%\t%.3f\t%.3g %s\t%d\t%d\t%s\t%.1f %%\t\n", name, j.Percent, j.R2, report.Number(j.RMS), j.Unit,
+			j.Rows, j.SlowRows, valid, j.Written)
 	}
 	t.Flush()
 	if iv := m.Instruments; iv != nil && iv.Failure == "" {
@@ -245,7 +245,7 @@ func printHandover(w io.Writer, m *identify.Machine) {
 	fmt.Fprint(t, "as written\tfile\tfound\tunit\t\n")
 	for _, p := range m.Parameters {
 		if math.Abs(p.Value-p.Start) > 1e-6*(math.Abs(p.Value)+math.Abs(p.Start)) && math.Abs(p.Value-p.Start) > 1e-12 {
-			fmt.Fprintf(t, "%s\t%.5g\t%.5g\t%s\t\n", p.Name, p.Start, p.Value, p.Unit)
+			fmt.Fprintf(t, "%s\t%.5g\t%.5g\t%s\t\n", p.Name, report.Number(p.Start), report.Number(p.Value), p.Unit)
 		}
 	}
 	t.Flush()

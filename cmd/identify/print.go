@@ -95,7 +95,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	}
 	printCorrelation(w, r.Result)
 	for _, s := range r.Sensitivity {
-		fmt.Fprintf(w, "with         %s: %.4g %s", s.What, s.RMS, s.Unit)
+		fmt.Fprintf(w, "with         %s: %.4g %s", s.What, report.Number(s.RMS), s.Unit)
 		if s.Worst != "" {
 			fmt.Fprintf(w, ", %s moves by %.1f standard errors", s.Worst, s.Moves)
 		}
@@ -105,7 +105,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 		fmt.Fprintf(w, "%-12s %s\n", map[int]string{0: "tests"}[i], e.Text)
 	}
 	if s := r.Steps; s != nil {
-		fmt.Fprintf(w, "simulated    %s, steps of %.3g s", s.Scheme, s.Step)
+		fmt.Fprintf(w, "simulated    %s, steps of %s", s.Scheme, report.Prefixed(s.Step, 3, "s"))
 		if s.Shift != nil && s.Worst != "" {
 			fmt.Fprintf(w, "; half as long they would move %s by %.2g standard errors", s.Worst, *s.Shift)
 		}
@@ -150,7 +150,7 @@ func printParameters(w io.Writer, r *identify.Result) {
 			continue // what the model could have and has not
 		}
 		if p.Fixed {
-			fmt.Fprintf(t, "%s\t%.6g\t%s\t\t\t%s\t\n", p.Name, p.Value, p.Worth, p.Unit)
+			fmt.Fprintf(t, "%s\t%.6g\t%s\t\t\t%s\t\n", p.Name, report.Number(p.Value), p.Worth, p.Unit)
 			continue
 		}
 		show := report.Digits(p.Value, p.StdErr, p.RobustErr)
@@ -221,7 +221,7 @@ func misfitLine(q fit.Quality, weighted bool, quantity string) string {
 	case q.Unit == "":
 		unit = ""
 	}
-	s := fmt.Sprintf("%.3g%s rms", q.RMS, unit)
+	s := fmt.Sprintf("%.3g%s rms", report.Number(q.RMS), unit)
 	if q.Relative != nil && *q.Relative != 0 && !weighted {
 		if quantity != "" {
 			quantity += " "
@@ -260,7 +260,7 @@ func printBudget(w io.Writer, r *identify.Result) {
 				parts = append(parts, fmt.Sprintf("%.0f %% %s", share, c.Source))
 			}
 		}
-		fmt.Fprintf(w, "%-13s%-8s %.2g %s: %s\n", lead, p.Name, *p.Combined, p.Unit, strings.Join(parts, ", "))
+		fmt.Fprintf(w, "%-13s%-8s %.2g %s: %s\n", lead, p.Name, report.Number(*p.Combined), p.Unit, strings.Join(parts, ", "))
 		lead = ""
 	}
 }

@@ -177,7 +177,8 @@ func printOutputs(w io.Writer, a *identify.Response) {
 		if o.Valid != nil {
 			valid = fmt.Sprintf("%.1f %%", *o.Valid)
 		}
-		fmt.Fprintf(t, "%s\t%.2f %%\t%.3g %s\t%.3g %s\t%s\t\n", o.Name, o.Percent, o.RMS, o.Unit, o.Noise, o.Unit, valid)
+		fmt.Fprintf(t, "%s\t%.2f %%\t%.3g %s\t%.3g %s\t%s\t\n", o.Name, o.Percent, report.Number(o.RMS), o.Unit,
+			report.Number(o.Noise), o.Unit, valid)
 	}
 	t.Flush()
 	if a.Starts > 1 {

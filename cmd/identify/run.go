@@ -401,7 +401,7 @@ func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Ide
 		for _, p := range ax.Friction.Model.Params() {
 			if taken := p; slices.Contains(ofRig, p.Name) && p.Value != 0 {
 				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Assumed: true}})
-				a.add(p.Name, "%g%s, assumed: that of the rig", p.Value, schema.UnitSuffix(unit(p.Unit)))
+				a.add(p.Name, "%g%s, assumed: that of the rig", report.Number(p.Value), schema.UnitSuffix(unit(p.Unit)))
 				a.because("parameters."+p.Name, "%sthat of the rig: a motion rarely tells it",
 					strings.TrimLeft(schema.UnitSuffix(unit(p.Unit))+"; ", " ;"))
 			}
@@ -433,7 +433,7 @@ func (o *ownRun) hold(res *identify.Result) {
 		apart := (q.Value - p.Value) / math.Hypot((ci[1]-ci[0])/2/1.96, p.StdErr)
 		p.NormalizedDifference, compared = &apart, compared+1
 		if !(math.Abs(apart) <= jointLimit) {
-			differ = append(differ, fmt.Sprintf("%s %.4g, live %.4g", p.Name, q.Value, p.Value))
+			differ = append(differ, fmt.Sprintf("%s %.4g, live %.4g", p.Name, report.Number(q.Value), report.Number(p.Value)))
 		}
 	}
 	o.LiveEstimate.Agrees = compared > 0 && differ == nil
@@ -454,7 +454,8 @@ func (o *ownRun) remarks() (lines []string) {
 		if p.NormalizedDifference != nil {
 			apart = fmt.Sprintf("%.1f joint errors away", math.Abs(*p.NormalizedDifference))
 		}
-		lines = append(lines, fmt.Sprintf("%-6s %.4g ± %.2g, %s", p.Name, p.Value, p.StdErr, apart))
+		show := report.Digits(p.Value, &p.StdErr)
+		lines = append(lines, fmt.Sprintf("%-6s %s ± %s, %s", p.Name, show(p.Value), show(p.StdErr), apart))
 	}
 	if l.Agrees {
 		lines = append(lines, fmt.Sprintf("the live estimate (%d windows) agrees within joint 95 %% intervals", l.Windows))

@@ -26,13 +26,28 @@ func ParseSeconds(text string) (float64, error) {
 }
 
 // secondsFlag is a flag that takes a time and gives it in s.
-type secondsFlag struct{ to *float64 }
+type secondsFlag struct {
+	to       *float64
+	positive bool
+}
 
 // Seconds makes such a flag.
-func Seconds(to *float64) *secondsFlag { return &secondsFlag{to} }
+func Seconds(to *float64) *secondsFlag { return &secondsFlag{to: to} }
 
-func (f *secondsFlag) Set(text string) (err error) { *f.to, err = ParseSeconds(text); return err }
-func (f *secondsFlag) Type() string                { return "duration" }
+// PositiveSeconds makes such a flag, which takes no time of zero and less.
+func PositiveSeconds(to *float64) *secondsFlag { return &secondsFlag{to, true} }
+
+func (f *secondsFlag) Set(text string) error {
+	x, err := ParseSeconds(text)
+	if err == nil && f.positive && !(x > 0) {
+		err = fmt.Errorf("%g s, want > 0", x)
+	}
+	if err == nil {
+		*f.to = x
+	}
+	return err
+}
+func (f *secondsFlag) Type() string { return "duration" }
 func (f *secondsFlag) String() string {
 	if f.to == nil || *f.to == 0 {
 		return ""

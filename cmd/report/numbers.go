@@ -2,13 +2,92 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
-// WithUnit prints a number with its unit, six digits.
-func WithUnit(x float64, unit string) string {
-	return strings.TrimSpace(fmt.Sprintf("%.6g %s", x, unit))
+// WithUnit prints a number with its unit, six digits. Very small and very large ones have a prefix where the unit takes one: 600 µH,
+// but 70.64e-6 kg·m².
+func WithUnit(x float64, unit string) string { return Prefixed(x, 6, unit) }
+
+// Prefixed is WithUnit to a number of digits.
+func Prefixed(x float64, digits int, unit string) string {
+	text, exponent := thousands(Clean(x), digits)
+	prefix, known := map[int]string{-12: "p", -9: "n", -6: "µ", 6: "M", 9: "G"}[exponent]
+	if known && takesPrefix.MatchString(unit) {
+		return text + " " + prefix + unit
+	}
+	return strings.TrimSpace(withExponent(text, exponent) + " " + unit)
+}
+
+// takesPrefix tells units that begin with one that a prefix may stand before.
+var takesPrefix = regexp.MustCompile(`^(rad|Hz|Pa|[smNVAWJΩHF])([·/]|$)`)
+
+// Number is a number for people: with %g it reads 70.64e-6 in place of 7.064e-05, a minus zero is 0, and from 0.001 to 1e6 there is no
+// exponent.
+type Number float64
+
+// Format knows %g, with a width and a precision, and leaves other verbs alone.
+func (x Number) Format(f fmt.State, verb rune) {
+	if verb != 'g' || f.Flag('+') {
+		fmt.Fprintf(f, fmt.FormatString(f, verb), float64(x))
+		return
+	}
+	digits, ok := f.Precision()
+	if !ok {
+		digits = 0
+	}
+	text := withExponent(thousands(Clean(float64(x)), digits))
+	if width, ok := f.Width(); ok && f.Flag('-') {
+		text = fmt.Sprintf("%-*s", width, text)
+	} else if ok {
+		text = fmt.Sprintf("%*s", width, text)
+	}
+	io.WriteString(f, text)
+}
+
+// scientificNumber is a number as %g and %e write it with an exponent, and the word behind it.
+var scientificNumber = regexp.MustCompile(`(^|[^\w."])(\d(?:\.\d+)?e[+-]\d\d+)\b(?: ([^\s,;:()|]+))?`)
+
+// Readable is a text whose numbers are those of people: ± 21 µs in place of ± 2.1e-05 s.
+func Readable(text string) string {
+	return scientificNumber.ReplaceAllStringFunc(text, func(found string) string {
+		m := scientificNumber.FindStringSubmatch(found)
+		x, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			return found
+		}
+		mantissa, _, _ := strings.Cut(m[2], "e")
+		digits := len(strings.Replace(mantissa, ".", "", 1))
+		if takesPrefix.MatchString(strings.TrimRight(m[3], ".")) {
+			return m[1] + Prefixed(x, digits, m[3])
+		}
+		return m[1] + withExponent(thousands(x, digits)) + strings.TrimPrefix(found, m[1]+m[2])
+	})
+}
+
+// thousands rounds to a number of digits, 0: as many as it has. What is below 0.001, or 1e6 and above, has an exponent that is a multiple
+// of three.
+func thousands(x float64, digits int) (text string, exponent int) {
+	scientific := strconv.FormatFloat(x, 'e', digits-1, 64)
+	mantissa, power, finite := strings.Cut(scientific, "e")
+	k, _ := strconv.Atoi(power)
+	if finite && x != 0 && (k < -3 || k >= 6) {
+		exponent = 3 * int(math.Floor(float64(k)/3))
+		scientific = fmt.Sprintf("%se%d", mantissa, k-exponent)
+	}
+	rounded, _ := strconv.ParseFloat(scientific, 64) // infinite ones too
+	return strconv.FormatFloat(rounded, 'f', -1, 64), exponent
+}
+
+func withExponent(text string, exponent int) string {
+	if exponent == 0 {
+		return text
+	}
+	return fmt.Sprintf("%se%d", text, exponent)
 }
 
 // Titled is a name with what is described by it.
@@ -24,7 +103,7 @@ func OrDash(format string, x *float64) string {
 	if x == nil {
 		return "–"
 	}
-	return fmt.Sprintf(format, Clean(*x))
+	return fmt.Sprintf(format, Number(Clean(*x))) // other verbs than %g get it clean
 }
 
 // Clean makes a minus zero a zero.

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,6 +33,25 @@ func TestDigits(t *testing.T) {
 	}
 }
 
+func TestNumbersOfPeople(t *testing.T) {
+	for want, got := range map[string]string{
+		"70.64e-6 kg·m²": WithUnit(7.064e-05, "kg·m²"), "600 µH": WithUnit(6e-4, "H"), "0.0015 m": WithUnit(1.5e-3, "m"),
+		"-150 µN·m·s/rad": WithUnit(-1.5e-4, "N·m·s/rad"), "1 MHz": WithUnit(1e6, "Hz"), "999999 N": WithUnit(999999, "N"),
+		"2e-6 m²": WithUnit(2e-6, "m²"), "1e-6 1/s": WithUnit(1e-6, "1/s"), "0 N": WithUnit(math.Copysign(0, -1), "N"),
+		"20e-6": WithUnit(2e-5, ""), "1e-18 s": WithUnit(1e-18, "s"), "0.001 s": WithUnit(0.00099999999, "s"),
+		"NaN m": WithUnit(math.NaN(), "m"), "+Inf m": WithUnit(math.Inf(1), "m"), "12300 rad/s": Prefixed(12345, 3, "rad/s"),
+		"12.3 µm": Prefixed(1.2345e-5, 3, "m"), "1.235e-6|   10e-6|4e-9 |0.1|1e+00": fmt.Sprintf("%.4g|%8.2g|%-5g|%g|%.0e",
+			Number(1.23456e-6), Number(1e-5), Number(4e-9), Number(0.1), Number(1)),
+		"lag ± 21 µs; p = 30e-6, 1.25 µN·m. 12.5e6 rows of run-1e5.csv, 70e-6": Readable("lag ± 2.1e-05 s; p = 3e-05, 1.25e-06 N·m. 1.25e+07 rows " +
+			"of run-1e5.csv, 7e-05"), "120.6e-12 m": Readable("120.6e-12 m"),
+		"−70.64·10⁻⁶": Typeset("-70.64e-6"), "1.2·10¹²": Typeset("1.2e+12"), "3·10⁻⁷": Typeset("3e-07"), "+0.5": Typeset("+0.5"), "–": Typeset("–"),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestWordsOfNumbers(t *testing.T) {
 	for want, got := range map[string]string{"1.23 MB": Bytes(1_234_567), "999 B": Bytes(999), "1 kB": Bytes(1000), "1 MB": Bytes(999_900),
 		"–": Span(0), "4.2 s": Span(4.2), "1 min 0 s": Span(59.99), "12 min 5 s": Span(725), "1 h 0 min": Span(3599.9),
@@ -42,9 +63,16 @@ func TestWordsOfNumbers(t *testing.T) {
 	var d time.Duration
 	f := Duration(&d, time.Second)
 	for text, want := range map[string]time.Duration{"90": 90 * time.Second, "1m30s": 90 * time.Second, "5 min": 5 * time.Minute,
-		"0.1 ms": 100 * time.Microsecond, "1h": time.Hour} {
+		"0.1 ms": 100 * time.Microsecond, "1h": time.Hour, "10m": 10 * time.Minute, "1 h 2 min": 62 * time.Minute,
+		"12 min 5 s": 725 * time.Second, "1.5h": 90 * time.Minute} { // what Span and time.Duration print is read, too
 		if err := f.Set(text); err != nil || d != want {
 			t.Errorf("%s is %v, %v", text, d, err)
+		}
+	}
+	var x float64
+	for _, text := range []string{"0", "-1", "-1m30s", "0s"} {
+		if err := PositiveSeconds(&x).Set(text); err == nil || !strings.Contains(err.Error(), "want > 0") {
+			t.Errorf("%q is %v, %v", text, x, err)
 		}
 	}
 	for _, text := range []string{"", "x", "1 m", "1e300", "NaN", "inf", "10 V"} {

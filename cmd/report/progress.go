@@ -39,8 +39,11 @@ func (p *Progress) Reading(path string) func(read, size int64, rows int) {
 	}
 }
 
-// Progress shows a fit at work: a bar with phase, best cost, simulations per second and time left on a terminal, one line
-// every ten seconds elsewhere. Nothing is shown of what is over within the first instant.
+// beatEvery is how often a stage that says nothing is shown again, with the time that it has taken.
+const beatEvery = time.Second
+
+// Progress shows a computation at work: a bar with phase, best cost, simulations per second and time left on a terminal, one line
+// every ten seconds elsewhere, also while the stage says nothing. Nothing is shown of what is over within the first instant.
 type Progress struct {
 	mu          sync.Mutex
 	writer      io.Writer
@@ -53,6 +56,8 @@ type Progress struct {
 	phase       string // … and its phase, which the bar belongs to
 	phaseStart  time.Time
 	stepped     int // steps done when the stage began
+	stage       Stage
+	beat        *time.Ticker // nil: nothing is shown, or it is over
 	now         func() time.Time
 }
 
@@ -67,10 +72,36 @@ func NewProgress(out io.Writer) *Progress {
 	return p
 }
 
-// Watch is what the fit calls.
+// Watch is what the computation calls.
 func (p *Progress) Watch(s Stage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.beat == nil && p.writer != io.Discard {
+		p.beat = time.NewTicker(beatEvery)
+		go p.repeat(p.beat)
+	}
+	p.show(s)
+}
+
+// repeat shows the newest stage again until the ticker is no longer that of the progress.
+func (p *Progress) repeat(beat *time.Ticker) {
+	for range beat.C {
+		p.mu.Lock()
+		over := p.beat != beat
+		if !over {
+			p.show(p.stage)
+		}
+		p.mu.Unlock()
+		if over {
+			beat.Stop()
+			return
+		}
+	}
+}
+
+// show shows a stage where it is time for it.
+func (p *Progress) show(s Stage) {
+	p.stage = s
 	t := p.now()
 	if s.Method != p.method {
 		p.method, p.methodStart = s.Method, t
@@ -147,6 +178,8 @@ func (p *Progress) describe(s Stage, t time.Time) string {
 	if done := s.Step - p.stepped; s.StepCount > 0 && done > 0 {
 		left := t.Sub(p.phaseStart).Seconds() * float64(s.StepCount-s.Step) / float64(done)
 		text += fmt.Sprintf(", %s left", time.Duration(left*float64(time.Second)).Round(time.Second))
+	} else if d := t.Sub(p.phaseStart).Round(time.Second); d >= 2*time.Second {
+		text += fmt.Sprintf(", for %s", d)
 	}
 	return text
 }
@@ -156,4 +189,8 @@ func (p *Progress) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clearBar()
+	if p.beat != nil {
+		p.beat.Reset(time.Nanosecond) // ends repeat
+		p.beat = nil
+	}
 }

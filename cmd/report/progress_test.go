@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	}()
 	p := NewProgress(tty)
 	at := time.Now()
-	p.now = func() time.Time { return at }
+	p.now, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
 	say := func(s Stage) {
 		at = at.Add(time.Second)
 		p.Watch(s)
@@ -61,7 +62,7 @@ func TestProgressInLog(t *testing.T) {
 	defer file.Close()
 	p := NewProgress(file)
 	at := time.Now()
-	p.now = func() time.Time { return at }
+	p.now, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
 	p.startTime, p.lastOutput = at, at
 	for k := range 250 {
 		at = at.Add(100 * time.Millisecond)
@@ -79,7 +80,7 @@ func TestProgressOfReading(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(&out)
 	at := time.Now()
-	p.now = func() time.Time { return at }
+	p.now, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
 	p.startTime, p.lastOutput = at, at
 	show := p.Reading("/data/long.csv")
 	for k := range 30 {
@@ -93,11 +94,45 @@ func TestProgressOfReading(t *testing.T) {
 	}
 }
 
+// A stage that says nothing for long is shown again, with the time that it has taken, until it is over.
+func TestProgressOfAStageThatSaysNothing(t *testing.T) {
+	file, err := os.Create(t.TempDir() + "/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	p := NewProgress(file)
+	var seconds atomic.Int64
+	began := time.Now()
+	p.now = func() time.Time { return began.Add(time.Duration(seconds.Load()) * time.Second) }
+	p.startTime, p.lastOutput = began, began
+	p.Watch(Stage{Method: "ball", Phase: "markers"})
+	seconds.Store(34)
+	said := func() string {
+		text, _ := os.ReadFile(file.Name())
+		return string(text)
+	}
+	for end := time.Now().Add(10 * time.Second); said() == "" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	}
+	p.Finish()
+	if said() != "ball: markers, for 34s\n" {
+		t.Errorf("%q", said())
+	}
+	seconds.Store(100)
+	time.Sleep(beatEvery + 200*time.Millisecond)
+	if said() != "ball: markers, for 34s\n" {
+		t.Errorf("after the end: %q", said())
+	}
+	if p.beat != nil {
+		t.Error("its ticker goes on")
+	}
+}
+
 // Simulations per second are those of the method at work, not of all the time since the beginning.
 func TestProgressCountsTheMethodAtWork(t *testing.T) {
 	clock := time.Unix(0, 0)
 	p := NewProgress(io.Discard)
-	p.now = func() time.Time { return clock }
+	p.now, p.beat = func() time.Time { return clock }, time.NewTicker(time.Hour)
 	p.Watch(Stage{Method: "aep", Step: 1, Simulated: 10})
 	clock = clock.Add(100 * time.Second)
 	p.Watch(Stage{Method: "lm", Step: 1, Simulated: 1})

@@ -42,7 +42,7 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	if f.Animate != "" || f.Events != "" || len(f.Laws) > 0 || f.Step != "" {
+	if f.Animate != "" || f.Events != "" || len(f.Laws) > 0 || f.Step != 0 {
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate, --events, --law and --step are not for a ball in front of "+
 			"cameras, which %s describes; it has -o, --motion and --plot", path))
 	}
@@ -50,11 +50,12 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if err != nil {
 		return report.Refuse(stderr, err)
 	}
-	if err := f.times(new(float64), &cfg.Duration); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
-	}
+	f.times(new(float64), &cfg.Duration)
 	s := &ballRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
-	if err := s.run(ctx); err != nil {
+	done := underWay(stderr, path)
+	err = s.run(ctx)
+	done()
+	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -62,7 +63,7 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	}
 	doubt := s.doubts()
 	for _, w := range s.warnings[len(warnings):] {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
+		fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
 	}
 	if f.OutputPath != "" && len(cfg.Markers) == 0 {
 		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: -o writes what cameras see of the markers, and %s has no markers; "+
@@ -227,7 +228,7 @@ func (s *ballRun) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n\n", report.Titled(s.cfg.Name, s.cfg.Description), s.text())
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	for _, m := range s.metrics {
-		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Clean(m.Value), m.Unit)
+		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Number(m.Value), m.Unit)
 	}
 	t.Flush()
 }

@@ -88,6 +88,7 @@ func (s *contactRun) repeatByEvents(ctx context.Context, q, u []float64, crowded
 			text = wide.difference(row, q, u)
 		}
 		work += 1 + e.HeldCount()*e.HeldCount()
+		s.progress("check by events", e.T)
 		return text == "" && work < eventWork && ctx.Err() == nil
 	})
 	if ctx.Err() != nil {
@@ -110,8 +111,9 @@ func (s *contactRun) repeatFiner(ctx context.Context, q, u []float64, c comparis
 	}
 	const depends = "the motion depends on their order: with a quarter of the step "
 	for r := 1; r < len(s.rows); r++ {
+		s.progress("check with a quarter of the step", s.rows[r].t)
 		for k := range every {
-			if k%4096 == 0 && ctx.Err() != nil {
+			if k%64 == 0 && ctx.Err() != nil {
 				return "", ctx.Err()
 			}
 			if m.Steps+m.ClosedContacts > finerWork {

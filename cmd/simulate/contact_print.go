@@ -61,7 +61,7 @@ func (s *contactRun) print(w io.Writer) {
 		}
 		t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 		for _, m := range part.list {
-			fmt.Fprintf(t, "%-28s\t%.6g\t %-7s\t %s\n", m.Name, report.Clean(m.Value), m.Unit, s.meaning[m.Name])
+			fmt.Fprintf(t, "%-28s\t%.6g\t %-7s\t %s\n", m.Name, report.Number(m.Value), m.Unit, s.meaning[m.Name])
 		}
 		t.Flush()
 	}

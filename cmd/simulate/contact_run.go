@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,8 @@ type contactRun struct {
 	q, u         []float64
 	animation    *picture // what an animation shows; nil: nothing
 	rows         []instant
-	extraSignals []engine.Signal // what rows have beside coordinates and contacts
+	bar          *report.Progress // nil: nobody looks
+	extraSignals []engine.Signal  // what rows have beside coordinates and contacts
 
 	listing bool // events are kept
 	events  []EventRow
@@ -76,16 +78,14 @@ func loadContactRun(path string, f Options, stderr io.Writer) (*contactRun, erro
 	if len(f.Laws) > 0 {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: --law is for friction laws; %s describes bodies in contact", path))
 	}
-	if err := f.times(&cfg.Engine.Step, &cfg.Duration); err != nil {
-		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
-	}
-	if f.Duration != "" && cfg.Discard >= cfg.Duration {
+	f.times(&cfg.Engine.Step, &cfg.Duration)
+	if f.Duration != 0 && cfg.Discard >= cfg.Duration {
 		cfg.Discard = 0 // a look at the beginning
 	}
 	if problems := cfg.Validate(); len(problems) > 0 {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
 	}
-	s := &contactRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
+	s := &contactRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings), bar: report.NewProgress(stderr)}
 	if err := s.build(); err != nil {
 		return nil, report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
 	}
@@ -107,13 +107,15 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 			path, s.cfg.Engine.Kind))
 	}
 	told := len(s.warnings)
-	if err := s.run(ctx); err != nil {
+	err = s.run(ctx)
+	s.bar.Finish()
+	if err != nil {
 		return s.endError(ctx, err)
 	}
 	doubts := s.doubts()
 	s.warnings = append(append(s.warnings, s.notes()...), doubts...)
 	for _, w := range s.warnings[told:] {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
+		fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
 	}
 	if err := f.write(context.Background(), output{f.OutputPath, s.writeCSV},
 		output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
@@ -234,7 +236,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 		if (k+1)%every == 0 {
 			s.keepMeans(t+e.Step, pushesOf(m, e.Step), &load, float64(every)*e.Step)
 		}
-		if k%4096 == 0 && ctx.Err() != nil {
+		if k%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -304,7 +306,11 @@ func byMethod(lead string, counts [8]int64) (out []Metric) {
 // addRow appends a row.
 func (s *contactRun) addRow(t float64, pushes []push, beside ...float64) {
 	s.rows = append(s.rows, instant{t, slices.Clone(s.q), slices.Clone(s.u), beside, pushes})
+	s.progress(cmp.Or(s.cfg.Engine.Kind, "simulate"), t)
 }
+
+// progress says how far a method has come, at a time (s).
+func (s *contactRun) progress(method string, t float64) { progress(s.bar, method, t, s.cfg.Duration) }
 
 // beginRows keeps the start. What rows have beside coordinates and contacts is zero there.
 func (s *contactRun) beginRows(beside []engine.Signal, pushes []push) {

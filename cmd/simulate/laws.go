@@ -102,9 +102,9 @@ func describeLaw(info friction.Info) lawJSON {
 func (p presetJSON) text() string {
 	var parts []string
 	for _, v := range p.Values {
-		t := fmt.Sprintf("%s = %g", v.Name, v.Value)
+		t := fmt.Sprintf("%s = %g", v.Name, report.Number(v.Value))
 		if v.Spread > 0 {
-			t += fmt.Sprintf(" ± %g", v.Spread)
+			t += fmt.Sprintf(" ± %g", report.Number(v.Spread))
 		}
 		parts = append(parts, strings.TrimSpace(t+" "+v.Unit))
 	}
@@ -160,7 +160,8 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "PARAMETER\tDEFAULT\tUNIT\tON A ROTARY AXIS\tRANGE\t")
 	for _, p := range d.Parameters {
-		fmt.Fprintf(tw, "%s\t%g\t%s\t%s\t%g to %g\t%s\n", p.Name, p.Default, p.Unit, p.RotaryUnit, p.Min, p.Max, p.Doc)
+		fmt.Fprintf(tw, "%s\t%g\t%s\t%s\t%g to %g\t%s\n", p.Name, report.Number(p.Default), p.Unit, p.RotaryUnit,
+			report.Number(p.Min), report.Number(p.Max), p.Doc)
 	}
 	tw.Flush()
 	for i, p := range d.Presets {

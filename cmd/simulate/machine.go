@@ -52,9 +52,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return report.Refuse(stderr, err)
 	}
 	step := 0.0 // s
-	if err := f.times(&step, &cfg.Duration); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
-	}
+	f.times(&step, &cfg.Duration)
 	for _, in := range cfg.Files() {
 		if f.OutputPath != "" && sameFile(f.OutputPath, in) || f.Plot != "" && sameFile(f.Plot, in) {
 			return report.ExitWith(report.Usage, fmt.Errorf("simulate: %s is an input of the run; name another file", in))
@@ -82,7 +80,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return ctx.Err()
 	case errors.As(err, &stopped):
 		for _, w := range s.warnings[len(warnings):] {
-			fmt.Fprintf(stderr, "warning: %s\n", w)
+			fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
 		}
 		err = fmt.Errorf("simulate: %s: %w", path, stopped)
 		if f.OutputPath != "" || f.Plot != "" || f.Animate != "" {
@@ -98,7 +96,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	s.measure()
 	doubt := s.doubts()
 	for _, w := range s.warnings[len(warnings):] {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
+		fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
 	}
 	if err := s.writeOut(ctx, f, format); err != nil {
 		return err
@@ -144,14 +142,22 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 
 // progress says how far a run of the method has come, at each time (s) that it is told.
 func (s *machineRun) progress(method string) func(t float64) {
-	if s.bar == nil {
-		return func(float64) {}
-	}
+	return func(t float64) { progress(s.bar, method, t, s.cfg.Duration) }
+}
+
+// progress shows that a method has come to a time (s) of a run; a bar of nil shows nothing.
+func progress(bar *report.Progress, method string, t, duration float64) {
 	const ms = 1e3
-	end := int(ms * s.cfg.Duration)
-	return func(t float64) {
-		s.bar.Watch(report.Stage{Method: method, Phase: "t in ms", Step: int(ms * t), StepCount: end})
+	if bar != nil {
+		bar.Watch(report.Stage{Method: method, Phase: "t in ms", Step: int(ms * t), StepCount: int(ms * duration)})
 	}
+}
+
+// underWay shows that a run goes on which does not say how far it is, until done is called.
+func underWay(stderr io.Writer, path string) (done func()) {
+	bar := report.NewProgress(stderr)
+	bar.Watch(report.Stage{Method: "simulate", Phase: filepath.Base(path)})
+	return bar.Finish
 }
 
 // table begins an empty table, and what keeps a row of it.
@@ -367,22 +373,22 @@ func (s *machineRun) print(w io.Writer) {
 		for _, x := range c.x {
 			lo, hi = min(lo, x), max(hi, x)
 		}
-		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t %s\t\n", c.name, report.Clean(c.x[0]), report.Clean(c.x[len(c.x)-1]), report.Clean(lo),
-			report.Clean(hi), c.unit)
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t %s\t\n", c.name, report.Number(c.x[0]), report.Number(c.x[len(c.x)-1]), report.Number(lo),
+			report.Number(hi), c.unit)
 	}
 	t.Flush()
 	fmt.Fprintln(w)
 	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "energy (J)\tin\tloss\twork done\tstored\tleft\t\n")
 	for _, e := range s.result.Audit.Lines {
-		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.1e\t\n", e.Name, report.Clean(e.Input), report.Clean(e.Loss), report.Clean(e.Output),
-			report.Clean(e.StoredChange), e.Residual())
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.1e\t\n", e.Name, report.Number(e.Input), report.Number(e.Loss), report.Number(e.Output),
+			report.Number(e.StoredChange), e.Residual())
 	}
 	t.Flush()
 	fmt.Fprintln(w)
 	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	for _, m := range s.metrics {
-		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Clean(m.Value), m.Unit)
+		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Number(m.Value), m.Unit)
 	}
 	t.Flush()
 }

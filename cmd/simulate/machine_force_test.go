@@ -67,7 +67,7 @@ func TestForcesOnBodies(t *testing.T) {
 			t.Errorf("%s: energies miss %.3g", name, e)
 		}
 		var off, missed [2]float64
-		for i, step := range []string{"4ms", "1ms"} {
+		for i, step := range []float64{4e-3, 1e-3} {
 			x, m := run(c.text, Options{Step: step})
 			off[i], missed[i] = math.Abs(x-got), math.Abs(m["energy_error_relative"].(float64))
 		}

@@ -42,7 +42,7 @@ type machineMode struct {
 
 // runModes tells the eigenvalues at the equilibrium that the positions of the file lead to.
 func (s *machineRun) runModes(ctx context.Context, f Options, stdout, stderr io.Writer) error {
-	if f.Step != "" || f.Duration != "" || f.Plot != "" || f.Animate != "" {
+	if f.Step != 0 || f.Duration != 0 || f.Plot != "" || f.Animate != "" {
 		return report.ExitWith(report.Usage,
 			errors.New("simulate: --modes has -o and --json: nothing runs, so there is no step, no duration, no figure"))
 	}
@@ -52,7 +52,7 @@ func (s *machineRun) runModes(ctx context.Context, f Options, stdout, stderr io.
 	}
 	out := s.describeModes(&modes, f)
 	for _, w := range out.Warnings {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
+		fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
 	}
 	if err := f.write(ctx, output{f.OutputPath, out.writeTable}); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (m *machineModes) print(w io.Writer, title, file string) {
 		if slices.Contains(m.FreePositions, name) {
 			free = " free"
 		}
-		fmt.Fprintf(t, "%s\t%.6g\t%s\n", name, m.Equilibrium[name], free)
+		fmt.Fprintf(t, "%s\t%.6g\t%s\n", name, report.Number(m.Equilibrium[name]), free)
 	}
 	t.Flush()
 	fmt.Fprintln(w)
@@ -158,17 +158,17 @@ func (m *machineModes) print(w io.Writer, title, file string) {
 	fmt.Fprintf(t, "mode\teigenvalue (1/s)\tfrequency (Hz)\tdamping ratio\ttime constant (s)\t what moves\n")
 	for i := range m.Modes {
 		k := &m.Modes[i]
-		value, damping, constant := fmt.Sprintf("%.6g", k.Real), "–", "–"
+		value, damping, constant := fmt.Sprintf("%.6g", report.Number(k.Real)), "–", "–"
 		if k.Imaginary != 0 {
-			value += fmt.Sprintf(" ± %.6gi", k.Imaginary)
+			value += fmt.Sprintf(" ± %.6gi", report.Number(k.Imaginary))
 		}
 		if k.Damping != nil {
-			damping = fmt.Sprintf("%.4g", *k.Damping)
+			damping = fmt.Sprintf("%.4g", report.Number(*k.Damping))
 		}
 		if k.Real != 0 {
-			constant = fmt.Sprintf("%.4g", -1/k.Real)
+			constant = fmt.Sprintf("%.4g", report.Number(-1/k.Real))
 		}
-		fmt.Fprintf(t, "%d\t%s\t%.6g\t%s\t%s\t %s\n", i+1, value, k.Frequency, damping, constant, k.movers())
+		fmt.Fprintf(t, "%d\t%s\t%.6g\t%s\t%s\t %s\n", i+1, value, report.Number(k.Frequency), damping, constant, k.movers())
 	}
 	t.Flush()
 }

@@ -149,7 +149,7 @@ func TestModesRefused(t *testing.T) {
 			"kp: 80 N/m, limit: 1000 N, every: 1 ms}}"), Options{}, report.Quality, "samples"},
 		"controlled away": {machineOf(fmt.Sprintf(free, "") + ", controllers: {p: {feedback: a.position, acts_on: a.effort, reference: 1 m, " +
 			"kp: 80 N/m, limit: 1000 N}}"), Options{}, report.Quality, "does not rest"},
-		"with a step": {machineOf(fmt.Sprintf(free, "")), Options{Step: "1ms"}, report.Usage, "no step"},
+		"with a step": {machineOf(fmt.Sprintf(free, "")), Options{Step: 1e-3}, report.Usage, "no step"},
 		"no machine": {"{version: 1, name: s, system: scene, duration: 1 s, engine: {step: 1 ms}, scene: {bodies: [{name: a, shape: disc, " +
 			"radius: 1 m, mass: 1 kg}], pairs: []}}", Options{}, report.Usage, "--modes is for a machine"},
 	} {

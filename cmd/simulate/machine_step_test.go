@@ -57,7 +57,7 @@ func simulateText(t *testing.T, text string, f Options) (table map[string][]floa
 func TestFixedStepsOfAnOscillator(t *testing.T) {
 	const w, h = 20.0, 0.01 // rad/s, s
 	table, r, stderr, err := simulateText(t, `{version: 1, name: m, duration: 2 s, outputs: {every: 20 ms}, machine: {gravity: [0, 0, 0], bodies: {
-		m: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], stiffness: 400 N/m, position: 0.1 m}, mass: 1 kg}}}}`, Options{Step: "10ms"})
+		m: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], stiffness: 400 N/m, position: 0.1 m}, mass: 1 kg}}}}`, Options{Step: 10e-3})
 	if err != nil {
 		t.Fatal(err, stderr)
 	}
@@ -97,8 +97,8 @@ func TestFixedStepsAgainstTheIntegrator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end := func(step string) (x []float64) {
-			table, _, stderr, err := simulateText(t, string(text), Options{Step: step, Duration: "0.4s"})
+		end := func(step float64) (x []float64) {
+			table, _, stderr, err := simulateText(t, string(text), Options{Step: step, Duration: 0.4})
 			if err != nil {
 				t.Fatal(name, err, stderr)
 			}
@@ -110,7 +110,7 @@ func TestFixedStepsAgainstTheIntegrator(t *testing.T) {
 			}
 			return x
 		}
-		want, coarse, fine := end(""), end("0.5ms"), end("0.125ms")
+		want, coarse, fine := end(0), end(0.5e-3), end(0.125e-3)
 		for i, column := range c.columns {
 			a, b := math.Abs(coarse[i]-want[i]), math.Abs(fine[i]-want[i])
 			if size := 1 + math.Abs(want[i]); a > 3e-3*size || b > a/8+1e-7*size {
@@ -130,18 +130,18 @@ const nearlyFlat = `{version: 1, name: m, duration: 2 s, machine: {gravity: [0, 
 func TestFixedStepsRefusedAndSaid(t *testing.T) {
 	const slide = `{version: 1, name: m, duration: 1 s, machine: {gravity: [0, 0, 0], bodies: {m: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], velocity: 1 m/s}, mass: 1 kg}}}`
 	for name, c := range map[string]struct {
-		text, step string
-		code       int
-		want       string
+		text string
+		step float64
+		code int
+		want string
 	}{
-		"no step":         {slide + "}", "0", report.Usage, "want > 0"},
-		"longer than all": {slide + "}", "3s", report.Usage, "want 1 to"},
-		"odd duration":    {slide + "}", "0.3s", report.OK, "the run ends at 0.9 s"},
-		"odd rows":        {slide + ", outputs: {every: 25 ms}}", "10ms", report.OK, "rows stand every 0.03 s"},
-		"even":            {slide + ", outputs: {every: 20 ms}}", "10ms", report.OK, ""},
+		"longer than all": {slide + "}", 3, report.Usage, "want 1 to"},
+		"odd duration":    {slide + "}", 0.3, report.OK, "the run ends at 0.9 s"},
+		"odd rows":        {slide + ", outputs: {every: 25 ms}}", 10e-3, report.OK, "rows stand every 0.03 s"},
+		"even":            {slide + ", outputs: {every: 20 ms}}", 10e-3, report.OK, ""},
 		"beyond the magnet": {`{version: 1, name: m, duration: 1 s, machine: {gravity: [0, 0, 0], bodies: {m: {parent: ground, joint: {kind: prismatic, axis: [1, 0, 0], position: 1 mm}, mass: 0.1 kg}},
-			magnets: {coil: {joint: m, R: 1 Ω, L_inf: 0.01 H, c: 1e-5 H·m, x0: 0.5 mm, voltage: 12 V}}}}`, "1ms", report.Quality, "stopped at t"},
-		"nearly flat": {nearlyFlat, "1ms", report.Quality, "a singular position of the loops"},
+			magnets: {coil: {joint: m, R: 1 Ω, L_inf: 0.01 H, c: 1e-5 H·m, x0: 0.5 mm, voltage: 12 V}}}}`, 1e-3, report.Quality, "stopped at t"},
+		"nearly flat": {nearlyFlat, 1e-3, report.Quality, "a singular position of the loops"},
 	} {
 		_, _, stderr, err := simulateText(t, c.text, Options{Step: c.step})
 		if err != nil {
@@ -205,7 +205,7 @@ func TestStepThatIsNamed(t *testing.T) {
 		coupler: {parent: crank, at: [0.2, 0, 0], joint: {kind: revolute, position: -0.5}, mass: 0.5 kg, com: [0.2, 0, 0], inertia_z: 5e-3},
 		rocker: {at: [0.5, 0, 0], joint: {kind: revolute, position: 1.5}, mass: 0.5 kg, com: [0.15, 0, 0], inertia_z: 4e-3}},
 		loops: {pin: {kind: point, a: coupler, at_a: [0.4, 0, 0], b: rocker, at_b: [0.36, 0, 0]}}}}`
-	_, r, stderr, err := simulateText(t, text, Options{Step: "5ms"})
+	_, r, stderr, err := simulateText(t, text, Options{Step: 5e-3})
 	if err != nil {
 		t.Fatal(err, stderr)
 	}
@@ -215,7 +215,11 @@ func TestStepThatIsNamed(t *testing.T) {
 		t.Fatalf("off by %g: %s", off, stderr)
 	}
 	step, _, _ := strings.Cut(rest, " ")
-	if _, r, stderr, err = simulateText(t, text, Options{Step: step}); err != nil {
+	h, err := report.ParseSeconds(step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, r, stderr, err = simulateText(t, text, Options{Step: h}); err != nil {
 		t.Fatal(step, err, stderr)
 	}
 	now := r["metrics"].(map[string]any)["difference_to_integrator_max"].(float64)

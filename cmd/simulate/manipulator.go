@@ -50,10 +50,8 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 	if err != nil {
 		return report.Refuse(stderr, err)
 	}
-	if err := f.times(&cfg.Method.Step, &cfg.Duration); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
-	}
-	if f.Step != "" {
+	f.times(&cfg.Method.Step, &cfg.Duration)
+	if f.Step != 0 {
 		cfg.Method.Kind = configs.FixedStep
 	}
 	if bad := cfg.Timing(); bad != nil {
@@ -63,7 +61,9 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 	if s.model, err = manipulator.New(cfg.Params()); err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
 	}
+	done := underWay(stderr, path)
 	failed := s.run(ctx)
+	done()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -76,7 +76,7 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 	s.tabulate()
 	s.doubts()
 	for _, w := range s.warnings[len(warnings):] {
-		fmt.Fprintf(stderr, "warning: %s\n", w)
+		fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
 	}
 	if err := f.write(ctx, output{f.OutputPath, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
 		output{f.Animate, s.animate}, output{f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}); err != nil {
@@ -295,7 +295,7 @@ func (s *manipulatorRun) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n\n", report.Titled(s.cfg.Name, s.cfg.Description), s.text())
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	for _, m := range s.metrics {
-		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Clean(m.Value), m.Unit)
+		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Number(m.Value), m.Unit)
 	}
 	t.Flush()
 	const most = 20
@@ -323,7 +323,7 @@ func eventText(e manipulatorEvent) string {
 	case manipulator.Opens:
 		return "the tip lifts off"
 	case manipulator.Closes:
-		return fmt.Sprintf("the tip meets the beam, with an impulse of %.4g N·s", e.Impulse)
+		return fmt.Sprintf("the tip meets the beam, with an impulse of %s", report.Prefixed(e.Impulse, 4, "N·s"))
 	case manipulator.Switch:
 		return fmt.Sprintf("joint %d follows from the constraint in place of joint %d", e.ToIndex, e.FromIndex)
 	case manipulator.Left:

@@ -144,7 +144,7 @@ func (s *simulation) printTable(w io.Writer, runs []lawRun) {
 			continue
 		}
 		title := strings.NewReplacer("_end", " at the end", "_", " ").Replace(n.name)
-		row(title, c.Unit(n.unit), func(r *lawRun) string { return fmt.Sprintf("%.6g", report.Clean(n.value(&r.trace.Summary))) })
+		row(title, c.Unit(n.unit), func(r *lawRun) string { return fmt.Sprintf("%.6g", report.Number(n.value(&r.trace.Summary))) })
 	}
 	row("evaluations per step", "", func(r *lawRun) string {
 		m := r.trace.Summary
@@ -184,10 +184,10 @@ func (s *simulation) printEvents(w io.Writer, r *lawRun) {
 // prefixed prints a number with its unit and an SI prefix where the number is small.
 func prefixed(x float64, unit string) string {
 	if math.Abs(x) < 1e-7 {
-		return fmt.Sprintf("%.3g %s", report.Clean(x), unit)
+		return report.Prefixed(x, 3, unit)
 	}
 	factor, prefix := prefixOf(math.Abs(x))
-	return fmt.Sprintf("%.4g %s%s", factor*x, prefix, unit)
+	return fmt.Sprintf("%.4g %s%s", report.Number(factor*x), prefix, unit)
 }
 
 // prefixOf is the SI prefix that suits a size, with the factor that belongs to it: none, m or µ.

@@ -1,6 +1,10 @@
 package simulate
 
-import "github.com/spf13/pflag"
+import (
+	"github.com/spf13/pflag"
+
+	"hilrig/cmd/report"
+)
 
 // Flags are those of hil scenario.
 func (f *ScenarioOptions) Flags(fl *pflag.FlagSet) {
@@ -11,7 +15,7 @@ func (f *ScenarioOptions) Flags(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.Formats, "format", []string{"svg", "png"}, "formats of the figures")
 	fl.BoolVar(&f.NoFigures, "no-figures", false, "metrics only")
 	fl.StringVar(&f.Scheme, "scheme", "midpoint", "scheme of the smooth laws: "+SchemeNames())
-	quantity(&f.C.Step, "step", "s", "time step")
+	fl.Var(report.PositiveSeconds(&f.C.Step), "step", "time step")
 	quantity(&f.C.Mass, "mass", "kg", "drawn mass")
 	quantity(&f.C.Spring, "spring", "N/m", "spring of stick-slip and zero crossing")
 	quantity(&f.C.Pull, "pull", "m/s", "stick-slip: speed of the drawn end")

@@ -33,7 +33,7 @@ type Options struct {
 	Modes            bool
 	Json, Force      bool
 	Laws             []string
-	Step, Duration   string
+	Step, Duration   float64 // s  0: that of the file
 }
 
 // simulation is a run under way and its results.
@@ -96,7 +96,7 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if err := f.applyFlags(cfg); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
 	}
-	if len(f.Laws) > 0 || f.Step != "" || f.Duration != "" {
+	if len(f.Laws) > 0 || f.Step != 0 || f.Duration != 0 {
 		problems, again := cfg.Validate()
 		if len(problems) > 0 {
 			return report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
@@ -114,7 +114,10 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if err := s.prepare(); err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
 	}
-	if err := s.simulate(ctx); err != nil {
+	done := underWay(stderr, path)
+	err = s.simulate(ctx)
+	done()
+	if err != nil {
 		return err
 	}
 
@@ -165,9 +168,7 @@ func (f *Options) check(path string) (format string, err error) {
 
 // applyFlags puts the flags over the file.
 func (f *Options) applyFlags(cfg *configs.Simulate) error {
-	if err := f.times(&cfg.Step, &cfg.Duration); err != nil {
-		return err
-	}
+	f.times(&cfg.Step, &cfg.Duration)
 	if len(f.Laws) == 0 {
 		return nil
 	}
@@ -196,24 +197,8 @@ func (f *Options) applyFlags(cfg *configs.Simulate) error {
 }
 
 // times puts the flags of time over step and duration (s).
-func (f *Options) times(step, duration *float64) error {
-	for _, v := range []struct {
-		flag, text string
-		to         *float64
-	}{{"--step", f.Step, step}, {"--duration", f.Duration, duration}} {
-		if v.text == "" {
-			continue
-		}
-		x, err := schema.ParseValue(v.text, "s")
-		if err == nil && !(x > 0) {
-			err = fmt.Errorf("%g s, want > 0", x)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", v.flag, err)
-		}
-		*v.to = x
-	}
-	return nil
+func (f *Options) times(step, duration *float64) {
+	*step, *duration = cmp.Or(f.Step, *step), cmp.Or(f.Duration, *duration)
 }
 
 // next is the command that makes sense after this one.
@@ -332,15 +317,15 @@ func (s *simulation) stepFailure(r *lawRun) error {
 	state := ""
 	if t := r.trace; t != nil && len(t.T) > 0 {
 		for i, z := range t.States {
-			state += fmt.Sprintf(", %s = %.6g %s", z.Name, t.Z[i][len(t.T)-1], s.cfg.Unit(z.Unit))
+			state += fmt.Sprintf(", %s = %s", z.Name, report.WithUnit(t.Z[i][len(t.T)-1], s.cfg.Unit(z.Unit)))
 		}
 		if state != "" {
 			state = fmt.Sprintf("; last kept state, at %.6g s%s", t.T[len(t.T)-1], state)
 		}
 	}
-	return fmt.Errorf("simulate: %s: at t = %.6g s the step has no finite result (position %.6g %s, velocity %.6g %s%s); nothing was "+
+	return fmt.Errorf("simulate: %s: at t = %.6g s the step has no finite result (position %s, velocity %s%s); nothing was "+
 		"written. A shorter --step or another scheme may help",
-		r.law.Label, e.T, e.X, s.cfg.Unit("m"), e.V, s.cfg.Unit("m/s"), state)
+		r.law.Label, e.T, report.WithUnit(e.X, s.cfg.Unit("m")), report.WithUnit(e.V, s.cfg.Unit("m/s")), state)
 }
 
 // steps is the number of steps of the run.

@@ -19,7 +19,8 @@ var pageText string
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("study").Funcs(template.FuncMap{
 		"style": func() template.CSS { return report.PageStyle },
-		"num":   report.OrDash,
+		"num":   func(format string, x *float64) string { return report.Typeset(report.OrDash(format, x)) },
+		"val":   func(format string, x float64) string { return report.Typeset(report.OrDash(format, &x)) },
 	}).Parse(pageText))
 })
 

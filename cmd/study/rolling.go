@@ -237,14 +237,15 @@ func (r *rollingResult) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
 	fmt.Fprintln(t, "number\tsource\tsimulated\t± of a draw\tunit\tfigure\t")
 	for _, n := range r.Numbers {
-		fmt.Fprintf(t, "%s\t%s\t%.4g\t%.1g\t%s\t%s\t%s\n", n.Name, report.OrDash("%.6g", n.Source), n.Mean, n.Spread, n.Unit, n.Figure, n.Text)
+		fmt.Fprintf(t, "%s\t%s\t%.4g\t%.1g\t%s\t%s\t%s\n", n.Name, report.OrDash("%.6g", n.Source), report.Number(n.Mean),
+			report.Number(n.Spread), n.Unit, n.Figure, n.Text)
 	}
 	t.Flush()
 	fmt.Fprintln(w)
 	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
 	fmt.Fprintln(t, "rank\tlaw\tmoduli leave\tmotion leaves\tits fit is")
 	for i, k := range r.Ranking {
-		fmt.Fprintf(t, "%d\t%s\t%.3g N·m\t%.3g times the noise\t%s\n", i+1, k.Law, k.Moduli, k.Markers, k.Verdict)
+		fmt.Fprintf(t, "%d\t%s\t%.3g N·m\t%.3g times the noise\t%s\n", i+1, k.Law, report.Number(k.Moduli), k.Markers, k.Verdict)
 	}
 	t.Flush()
 }

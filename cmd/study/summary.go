@@ -281,7 +281,7 @@ func (s *Summary) printMetrics(w io.Writer) {
 			fmt.Fprintf(t, "%s\t", four(m.SeedSD))
 		}
 		if m.Interval != nil {
-			fmt.Fprintf(t, "%.4g … %.4g\t", m.Interval[0], m.Interval[1])
+			fmt.Fprintf(t, "%.4g … %.4g\t", report.Number(m.Interval[0]), report.Number(m.Interval[1]))
 		}
 		fmt.Fprintln(t)
 	}

@@ -53,11 +53,8 @@ func (e *Edit) Set(path, value, comment string) {
 
 // Delete takes a key with what stands below it out. Comments on lines of their own stay.
 func (e *Edit) Delete(path string) {
-	section, key := split(path)
-	if s, ok := e.section(section); ok {
-		if at, there := s.key(key); there {
-			e.replace(at, e.extent(at))
-		}
+	if at, there := e.at(path); there {
+		e.replace(at, e.extent(at))
 	}
 }
 
@@ -79,14 +76,55 @@ func (e *Edit) Keys(path string) (names []string) {
 
 // Comment is the one behind a key; "": there is none.
 func (e *Edit) Comment(path string) string {
-	section, key := split(path)
-	if s, ok := e.section(section); ok {
-		if at, there := s.key(key); there {
-			_, _, comment := e.line(at)
-			return comment
-		}
+	if at, there := e.at(path); there {
+		_, _, comment := e.line(at)
+		return comment
 	}
 	return ""
+}
+
+// SetComment gives a key that is there another comment behind it; "": none.
+func (e *Edit) SetComment(path, comment string) {
+	if at, there := e.at(path); there {
+		head, value, _ := e.line(at)
+		e.replace(at, at+1, strings.TrimRight(head+" "+value, " ")+trailingComment(comment))
+	}
+}
+
+// Remark is what stands above a key, on lines of its own that are as deep as it; "": nothing.
+func (e *Edit) Remark(path string) string {
+	var lines []string
+	at, there := e.at(path)
+	for k := at - 1; there && k >= 0 && e.isRemark(k, at); k-- {
+		_, text := cutComment(e.lines[k])
+		lines = append([]string{text}, lines...)
+	}
+	return strings.Join(lines, " ")
+}
+
+// DeleteRemark takes it out.
+func (e *Edit) DeleteRemark(path string) {
+	at, there := e.at(path)
+	for there && at > 0 && e.isRemark(at-1, at) {
+		at--
+		e.replace(at, at+1)
+	}
+}
+
+// isRemark tells that a line is a comment alone, as deep as the key on another.
+func (e *Edit) isRemark(k, key int) bool {
+	text, comment := cutComment(e.lines[k])
+	return strings.TrimSpace(text) == "" && comment != "" && indent(e.lines[k]) == indent(e.lines[key])
+}
+
+// at is the line of a key.
+func (e *Edit) at(path string) (line int, there bool) {
+	section, key := split(path)
+	s, ok := e.section(section)
+	if !ok {
+		return 0, false
+	}
+	return s.key(key)
 }
 
 // split cuts a path into section and key.

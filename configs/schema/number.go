@@ -167,9 +167,34 @@ func fraction(s string) (num, rest string) {
 	return m[1] + strconv.FormatFloat(x, 'g', -1, 64), s[len(m[0]):]
 }
 
-// SplitNumber cuts "12 mN·m" into digits and unit; the digits of "2π/65536 rad" are those of its value.
+// clockText is a time of more than one unit, the longest first: 1m30s, 1 h 2 min 3.5 s.
+var clockText = regexp.MustCompile(`^([+-]?)(?:(\d+)\s*h)?\s*(?:(\d+)\s*m(?:in)?)?\s*(?:(\d+\.?\d*|\.\d+)\s*s)?$`)
+
+// clockTime gives the digits of such a time in s; "": there is none.
+func clockTime(s string) string {
+	m := clockText.FindStringSubmatch(s)
+	if m == nil {
+		return ""
+	}
+	x, parts := 0.0, 0
+	for i, size := range []float64{3600, 60, 1} {
+		if m[i+2] != "" {
+			n, _ := strconv.ParseFloat(m[i+2], 64)
+			x, parts = x+n*size, parts+1
+		}
+	}
+	if parts < 2 || math.IsInf(x, 0) {
+		return ""
+	}
+	return m[1] + strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// SplitNumber cuts "12 mN·m" into digits and unit; the digits of "2π/65536 rad" and of "1m30s" are those of their values.
 func SplitNumber(s string) (num, unit string, err error) {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "−", "-"))
+	if num := clockTime(s); num != "" {
+		return num, "s", nil
+	}
 	num, rest := fraction(s)
 	if num == "" {
 		num = numberText.FindString(s)
@@ -252,6 +277,8 @@ func agree(u Unit, want []Unit) (hint string, ok bool) {
 	switch {
 	case v.Dim == dimOmega && u.cycle && u.Dim == dimFreq:
 		return "1 Hz = 2π rad/s; write rad/s, rpm or turn/s", false
+	case v.Dim == dimTime && u.SI == "m" && u.Factor == 1:
+		return "minutes are written min, or with seconds: 1m30s", false
 	case v.Dim == dimFreq && u.Dim == dimOmega:
 		return "2π rad/s = 1 Hz; write Hz", false
 	case bare == vbare && u.Dim[7] == 0:

@@ -205,6 +205,11 @@ func TestParseValue(t *testing.T) {
 		{"180/4 deg", "rad", 0.7853981633974483},
 		{"1/4 mV", "V", 0.00025},
 		{"3 1/s", "Hz", 3},
+		{"1m30s", "s", 90},
+		{"1 h 2 min 3.5 s", "s", 3723.5},
+		{"2h30m", "s", 9000},
+		{"−1min0.25s", "s", -60.25},
+		{"1m30s", "min", 1.5},
 	} {
 		got, err := ParseValue(c.text, c.unit)
 		if err != nil || math.Abs(got-c.want) > 1e-15*math.Max(1, math.Abs(c.want)) {
@@ -216,6 +221,11 @@ func TestParseValue(t *testing.T) {
 		{"10 rad/s", "Hz", "2π rad/s = 1 Hz"},
 		{"3 N·m", "N·m/rad", "the angle counts: write N·m/rad"},
 		{"3 V", "A", "3 V\" is in V (voltage), want A (current)"},
+		{"10 m", "s", "minutes are written min"},
+		{"10 mm", "s", "is in m (length), want s (time)"},
+		{"1m30s", "m", "(time), want m (length)"},
+		{"30s1m", "s", "write a power as"},
+		{"1m30s2", "s", "write a power as"},
 		{"1e999", "V", "beyond all floating-point numbers"},
 		{"NaN", "V", "only finite numbers"},
 		{"1/0 V", "V", `unexpected "/"`},

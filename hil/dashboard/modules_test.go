@@ -38,6 +38,15 @@ func TestModules(t *testing.T) {
 		}
 	})
 
+	t.Run("times", func(t *testing.T) {
+		got := await[[]float64](p, `const { seconds } = await import('/format.js');
+			return ['90', ' 90s', '1m30s', '1.5 min', '1 h 2 min', '250 ms', '1,5', '', '-1', '90 V', '30s1m', '1m30', '1 2', 'x'].map((x) => { const s = seconds(x); return isNaN(s) ? -1 : s; });`)
+		want := []float64{90, 90, 90, 90, 3720, 0.25, 1.5, -1, -1, -1, -1, -1, -1, -1}
+		if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
+
 	// every verdict of the filter has its words, the sound one none
 	t.Run("reasons", func(t *testing.T) {
 		got := await[[]string](p, `return (await import('/ball.js')).reasons;`)

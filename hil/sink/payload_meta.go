@@ -50,14 +50,19 @@ type Meta struct {
 // topicContent says in one sentence what each topic carries.
 var topicContent = [...][2]string{
 	{"status", "object: state (online, offline), run, host, pid, id; retained, last will"},
+	{"probe", "object like status: a daemon that starts asks who has this name"},
+	{"probe/ack", "object like status: the daemon that has it answers"},
 	{"meta", "this object; retained"},
+	{"params", "object: parameters and models in force; retained"},
 	{"state", "newest row, one flat object"},
 	{"samples", "array of objects, one per row, every row"},
 	{"estimate", "running estimates with standard errors (_se), one flat object; retained"},
 	{"estimate/report", "array of {axis, name, unit, value, se, ci95}; retained"},
+	{FitStatusTopic, "object: where the identification beside the loop is; retained"},
+	{FitResultTopic, "object: its newest result, null before there is one; retained"},
 	{"health", "timing and losses, once a second"},
 	{"event", "{timestamp, seq, level, code, text}"},
-	{"cmd/+", "commands {id, expires, set}"},
+	{"cmd/+", "commands {id, expires, and what belongs to the command}"},
 	{"cmd/+/ack", "answers {id, ok, error}"},
 }
 

@@ -67,6 +67,15 @@ export function clock(t) {
   return isFinite(d) ? `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, '0')}` : '–';
 }
 
+// seconds reads a time as the command line does: 90, 90s, 1m30s, 1.5 min, 250 ms; NaN: it is none.
+export function seconds(text) {
+  const sizes = { h: 3600, min: 60, m: 60, s: 1, '': 1, ms: 1e-3, us: 1e-6, µs: 1e-6 };
+  const parts = [...text.trim().replace(',', '.').matchAll(/(\d+\.?\d*|\.\d+)\s*(h|min|ms|m|s|us|µs|)\s*/gy)];
+  const whole = parts.map((p) => p[0]).join('') === text.trim().replace(',', '.');
+  const falls = parts.every((p, i) => p[2] !== '' || parts.length === 1) && parts.every((p, i) => !i || sizes[p[2]] < sizes[parts[i - 1][2]]);
+  return whole && falls && parts.length ? parts.reduce((sum, p) => sum + Number(p[1]) * sizes[p[2]], 0) : NaN;
+}
+
 // niceStep is the smallest of 1, 2, 5 · 10ⁿ that is at least x.
 export function niceStep(x) {
   const p = 10 ** Math.floor(Math.log10(x));

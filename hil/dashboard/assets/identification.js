@@ -1,6 +1,6 @@
 // Identification beside the loop: choose what is fitted, watch it, compare the new parameters with those in force, accept them or go back.
 // The daemon decides; the page asks it, and shows what it says.
-import { eng, together, count } from './format.js';
+import { eng, together, count, seconds } from './format.js';
 
 const $ = (id) => document.getElementById(`ident-${id}`);
 // runs tells whether something runs, or will run again.
@@ -121,9 +121,9 @@ export class Identification {
   start() {
     const body = { axis: this.axis, way: $('way').value, law: $('law').value };
     for (const [name, key] of [['window', 'window_s'], ['every', 'every_s']]) {
-      const text = $(name).value.trim().replace(',', '.'), x = Number(text || 0);
-      if (!Number.isFinite(x) || x < 0 || (name === 'window' && !(x > 0))) {
-        this.say(false, `${name}: “${$(name).value}”, want ${name === 'window' ? 'a number of seconds above 0' : 'a number of seconds, or nothing for once'}`);
+      const text = $(name).value.trim(), x = text || name === 'window' ? seconds(text) : 0;
+      if (!Number.isFinite(x) || (name === 'window' && !(x > 0))) {
+        this.say(false, `${name}: “${text}”, want ${name === 'window' ? 'a time above 0, such as 20 or 1m30s' : 'a time such as 90 or 1m30s, or nothing for once'}`);
         return;
       }
       body[key] = x;
