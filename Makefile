@@ -3,7 +3,7 @@ SHELL   := /bin/bash
 GO      ?= go
 BIN     := bin/hil
 PREFIX  ?= $(HOME)/.local
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+VERSION := $(shell git describe --tags --always --dirty --abbrev=10 2>/dev/null || echo development)
 LDFLAGS := -ldflags "-X hilrig/cmd/report.version=$(VERSION)"
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # GOGC=400: a third less work for 1 GB of memory
@@ -36,7 +36,8 @@ man:                      ## manual pages of all verbs into bin/man; read one wi
 	$(GO) test $(LDFLAGS) ./cmd/hil -run TestManualPages -count=1 -args -man $(CURDIR)/bin/man
 
 static:                   ## programs without C libraries for clusters: docs/reference/study.md; the same bytes from the same commit
-	for arch in amd64 arm64; do CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -buildvcs=false \
+	for arch in amd64 arm64; do GOFLAGS= GOEXPERIMENT= GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$$arch \
+		$(GO) build -trimpath -buildvcs=false \
 		-ldflags "-s -w -X hilrig/cmd/report.version=$(VERSION)" -o bin/hil-linux-$$arch ./cmd/hil || exit 1; done
 
 # a version of Debian begins with a digit and has one hyphen at most

@@ -2,9 +2,6 @@
 package contrib
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,7 +19,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
-	"hilrig/cmd/daemon"
+	"hilrig/cmd/daemontest"
 )
 
 // folder of what all tests share, made by TestMain
@@ -59,93 +56,32 @@ func hil(t *testing.T) string {
 
 // runningDaemon is hil run beside its virtual rig.
 type runningDaemon struct {
+	*daemontest.Daemon
 	t        *testing.T
-	cmd      *exec.Cmd
-	ready    daemon.ReadyLine
 	password string // of the operator
-	log      *lockedBuffer
-	ended    chan struct{}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 var passwordInLog = regexp.MustCompile(`user operator, password ([\w-]+)`)
 
-// startDaemon starts hil run at 200 Hz, which a crowded machine keeps up with, with free ports.
+// startDaemon starts hil run at 200 Hz, which a crowded machine keeps up with, with free ports; it is stopped when the test ends.
 func startDaemon(t *testing.T, env ...string) *runningDaemon {
 	t.Helper()
-	d := &runningDaemon{t: t, log: &lockedBuffer{}, ended: make(chan struct{})}
-	d.cmd = exec.Command(hil(t), "run", "--ready-line", "--rate", "200 Hz", "--web", "localhost:0", "--mqtt", "localhost:0",
+	c := exec.Command(hil(t), "run", "--ready-line", "--rate", "200 Hz", "--web", "localhost:0", "--mqtt", "localhost:0",
 		"--record", filepath.Join(t.TempDir(), "runs"))
-	d.cmd.Env = append(append(os.Environ(), "NO_COLOR=1"), env...)
-	d.cmd.Stderr = d.log
-	out, err := d.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	first := make(chan string, 1)
-	go func() {
-		if sc := bufio.NewScanner(out); sc.Scan() {
-			first <- sc.Text()
-		}
-		io.Copy(io.Discard, out)
-		d.cmd.Wait()
-		close(d.ended)
-	}()
-	t.Cleanup(func() {
-		d.stop()
-		if t.Failed() {
-			t.Logf("the daemon said:\n%s", d.log)
-		}
-	})
-	select {
-	case line := <-first:
-		if err := json.Unmarshal([]byte(line), &d.ready); err != nil {
-			t.Fatalf("ready line %q: %v", line, err)
-		}
-	case <-d.ended:
-		t.Fatalf("the daemon ended:\n%s", d.log)
-	case <-time.After(time.Minute):
-		t.Fatalf("not ready within a minute:\n%s", d.log)
-	}
-	if m := passwordInLog.FindStringSubmatch(d.log.String()); m != nil {
+	c.Env = append(append(os.Environ(), "NO_COLOR=1"), env...)
+	d := &runningDaemon{Daemon: daemontest.Start(t, c), t: t}
+	t.Cleanup(d.stop)
+	if m := passwordInLog.FindStringSubmatch(d.Log.String()); m != nil {
 		d.password = m[1]
 	}
 	return d
 }
 
-func (d *runningDaemon) stop() {
-	d.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-d.ended:
-	case <-time.After(20 * time.Second):
-		d.cmd.Process.Kill()
-		<-d.ended
-		d.t.Errorf("the daemon did not stop within 20 s")
-	}
-}
+func (d *runningDaemon) stop() { d.Stop(syscall.SIGTERM) }
 
 // port is that of its broker.
 func (d *runningDaemon) port() string {
-	u, err := url.Parse(d.ready.MQTT)
+	u, err := url.Parse(d.Ready.MQTT)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -154,7 +90,7 @@ func (d *runningDaemon) port() string {
 
 func (d *runningDaemon) get(path string) string {
 	d.t.Helper()
-	r, err := http.Get(d.ready.Page + path)
+	r, err := http.Get(d.Ready.Page + path)
 	if err != nil {
 		d.t.Fatal(err)
 	}

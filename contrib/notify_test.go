@@ -81,16 +81,16 @@ func TestNotify(t *testing.T) {
 	if selftest := m.times("STATUS=mode selftest"); len(selftest) > 0 && !selftest[0].Before(ready[0]) {
 		t.Errorf("ready at %v, self-test at %v", ready[0], selftest[0])
 	}
-	if !strings.Contains(d.log.String(), "selftest → ready") {
+	if !strings.Contains(d.Log.String(), "selftest → ready") {
 		t.Errorf("ready before the self-test was over")
 	}
 	m.await(t, "WATCHDOG=1", 5)
 
 	// the core hangs: its replacement comes up de-energised, and nothing is fed until its first row
-	if err := syscall.Kill(d.ready.Core, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(d.Ready.Core, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(d.log.String(), "core up (epoch 2)"); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(d.Log.String(), "core up (epoch 2)"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no second core")
 		}
@@ -109,14 +109,14 @@ func TestNotify(t *testing.T) {
 	}
 
 	// the supervisor hangs: whatever the core does, nothing is fed
-	d.cmd.Process.Signal(syscall.SIGSTOP)
+	d.Cmd.Process.Signal(syscall.SIGSTOP)
 	time.Sleep(100 * time.Millisecond) // what is under way arrives
 	n := len(m.times("WATCHDOG=1"))
 	time.Sleep(300 * time.Millisecond)
 	if more := len(m.times("WATCHDOG=1")); more != n {
 		t.Errorf("a supervisor that hangs fed the watchdog %d times", more-n)
 	}
-	d.cmd.Process.Signal(syscall.SIGCONT)
+	d.Cmd.Process.Signal(syscall.SIGCONT)
 
 	d.stop()
 	stopping := m.await(t, "STOPPING=1", 1)

@@ -4,9 +4,11 @@ package contrib
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,10 +16,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"hilrig/cmd/daemontest"
 	"hilrig/engine/peer"
 )
 
@@ -36,7 +43,7 @@ func freePort(t *testing.T) int {
 func server(t *testing.T, name string, env []string, args ...string) {
 	t.Helper()
 	c := exec.Command(name, args...)
-	log := &lockedBuffer{}
+	log := &daemontest.Log{}
 	c.Stdout, c.Stderr, c.Env = log, log, append(os.Environ(), env...)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -81,7 +88,7 @@ func TestSoakPrometheus(t *testing.T) {
 	if out, err := c.CombinedOutput(); err != nil || len(bytes.TrimSpace(out)) > 0 {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}
-	page, _ := url.Parse(d.ready.Page)
+	page, _ := url.Parse(d.Ready.Page)
 	text, err := os.ReadFile("prometheus.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +178,7 @@ new Parser().parse(fs.readFileSync("asyncapi.yaml", "utf8")).then(({ document, d
 func TestSoakNodeRED(t *testing.T) {
 	modules := peer.NodeModules(t, "node-red@4.1.15")
 	d := startDaemon(t)
-	await(t, d.ready.Page+"/api/state", func(s string) bool { return strings.Contains(s, `"mode":"run"`) })
+	await(t, d.Ready.Page+"/api/state", func(s string) bool { return strings.Contains(s, `"mode":"run"`) })
 	dir := t.TempDir()
 	data, err := os.ReadFile("node-red.json")
 	if err != nil {
@@ -197,59 +204,157 @@ func TestSoakNodeRED(t *testing.T) {
 	await(t, address+"/hil", func(s string) bool { return strings.Contains(s, `"motor":{"mode":"ready"`) })
 }
 
-// make deb gives the same bytes twice, from a cache and without one; lintian finds nothing; the program for arm64 runs in qemu and says
-// the same.
-func TestSoakPackages(t *testing.T) {
-	lintian := peer.Program(t, "lintian", "lintian")
-	qemu := peer.Program(t, "qemu-aarch64-static", "qemu-user-static")
-	build := func(arch, cache string) string {
-		path := filepath.Join(t.TempDir(), "hil")
-		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
-			"-s -w -X hilrig/cmd/report.version=soak", "-o", path, "../cmd/hil")
-		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+arch)
-		if cache != "" {
-			c.Env = append(c.Env, "GOCACHE="+cache)
-		}
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return path
+// packed is what make deb left in a folder.
+type packed string
+
+// packIn clones the last commit into a folder and runs make deb there.
+func packIn(dir, umask string, env ...string) (packed, error) {
+	// files of the clone are as old as the epoch, so that no time of theirs gets into the package by chance
+	c := exec.Command("sh", "-c", `umask "$0" && git clone -q .. "$1" && find "$1" -name .git -prune -o -type f -exec touch -d @$2 {} + &&
+		cd "$1" && exec make deb`, umask, dir, fmt.Sprint(1000000000+len(dir)))
+	c.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "MAKE") }), env...)
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
 	}
-	programs := map[string]string{}
+	return packed(filepath.Join(dir, "bin")), nil
+}
+
+var firstPacked = sync.OnceValues(func() (packed, error) { return packIn(filepath.Join(folder, "first"), "022") })
+
+// packages are those of the last commit.
+func packages(t *testing.T) packed {
+	t.Helper()
+	p, err := firstPacked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p packed) program(arch string) string { return filepath.Join(string(p), "hil-linux-"+arch) }
+
+func (p packed) deb(t *testing.T, arch string) string {
+	all, _ := filepath.Glob(filepath.Join(string(p), "hil_*_"+arch+".deb"))
+	if len(all) != 1 {
+		t.Fatalf("packages for %s: %v", arch, all)
+	}
+	return all[0]
+}
+
+// make deb gives the same bytes in two clones of one commit: programs and packages do not depend on the folder, the umask, the zone and
+// language, the age of the files, the cache of the compiler and its flags.
+func TestSoakReproducible(t *testing.T) {
+	first := packages(t)
+	second, err := packIn(filepath.Join(t.TempDir(), "another folder"), "077", "GOCACHE="+t.TempDir(), "TZ=Asia/Tokyo", "LC_ALL=C",
+		"GOFLAGS=-buildvcs=true", "GOAMD64=v3", "GOARM64=v9.0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, arch := range []string{"amd64", "arm64"} {
-		programs[arch] = build(arch, "")
-		cache := ""
-		if arch == "amd64" {
-			cache = t.TempDir()
+		for _, files := range [][2]string{{first.program(arch), second.program(arch)}, {first.deb(t, arch), second.deb(t, arch)}} {
+			a, _ := os.ReadFile(files[0])
+			b, _ := os.ReadFile(files[1])
+			if filepath.Base(files[0]) != filepath.Base(files[1]) || len(a) < 1e6 || !bytes.Equal(a, b) {
+				t.Errorf("%s of %d bytes, %s of %d bytes: they differ", files[0], len(a), files[1], len(b))
+			}
 		}
-		a, _ := os.ReadFile(debian(t, programs[arch], arch, "0~1"))
-		b, _ := os.ReadFile(debian(t, build(arch, cache), arch, "0~1"))
-		if len(a) == 0 || !bytes.Equal(a, b) {
-			t.Errorf("%s: built twice, the bytes differ", arch)
-		}
-		out, err := exec.Command(lintian, "--fail-on", "error,warning", "--allow-root", debian(t, programs[arch], arch, "0~1")).CombinedOutput()
+	}
+}
+
+// lintian finds nothing in the packages.
+func TestSoakLintian(t *testing.T) {
+	lintian := peer.Program(t, "lintian", "lintian")
+	for _, arch := range []string{"amd64", "arm64"} {
+		out, err := exec.Command(lintian, "--fail-on", "error,warning", "--allow-root", packages(t).deb(t, arch)).CombinedOutput()
 		if err != nil {
 			t.Errorf("lintian of %s: %v\n%s", arch, err, out)
 		}
-		root := newDpkgRoot(t)
-		root.dpkg("-i", debian(t, programs[arch], arch, "0~1"))
-		programs[arch] = filepath.Join(root.path, "usr/bin/hil")
 	}
-	laws := func(name string, args ...string) string {
-		out, err := exec.Command(name, args...).CombinedOutput()
+}
+
+// emulated is a command line of a program for arm64. A kernel from 6.7 on lets a namespace hand programs of another processor to an
+// emulator, so that it starts itself again as on its own machine.
+func emulated(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	qemu := peer.Program(t, "qemu-aarch64-static", "qemu-user-static")
+	register := `:arm64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:` +
+		`\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:` + qemu + `:F`
+	space := []string{"--user", "--map-root-user", "--mount", "sh", "-c", `mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
+		printf %s "$0" >/proc/sys/fs/binfmt_misc/register && exec "$@"`, register}
+	if out, err := exec.Command("unshare", append(space, "true")...).CombinedOutput(); err != nil {
+		peer.SkipAbsent(t, "no emulator in a namespace (Linux 6.7): %v\n%s", err, out)
+	}
+	return exec.Command("unshare", append(space, args...)...)
+}
+
+// The package for arm64 is installed, and its program does the same as that for amd64: it says its version, checks, simulates and drives
+// the virtual rig.
+func TestSoakArm64(t *testing.T) {
+	root := newDpkgRoot(t)
+	root.dpkg("-i", packages(t).deb(t, "arm64"))
+	program := filepath.Join(root.path, "usr/bin/hil")
+	output := func(c *exec.Cmd) string {
+		t.Helper()
+		out, err := c.Output()
 		if err != nil {
-			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+			t.Fatalf("%v: %v\n%s", c.Args, err, out)
 		}
-		return regexp.MustCompile(`(?m)^.*(s$|took|wrote|amd64|arm64).*\n`).ReplaceAllString(string(out), "")
-	}
-	if version := func() string {
-		out, _ := exec.Command(qemu, programs["arm64"], "version").CombinedOutput()
 		return string(out)
-	}(); !strings.Contains(version, "hil soak (") || !strings.Contains(version, "linux/arm64") {
+	}
+	if version := output(emulated(t, program, "--version")); !strings.HasPrefix(version, "hil ") || !strings.Contains(version, "linux/arm64") {
 		t.Errorf("on arm64: %s", version)
 	}
-	if a, b := laws(programs["amd64"], "laws"), laws(qemu, programs["arm64"], "laws"); a != b || len(a) < 100 {
-		t.Errorf("hil laws on amd64:\n%s\non arm64:\n%s", a, b)
+	for _, args := range [][]string{{"laws"}, {"check", "../configs/bench-usb.yaml"}, {"check", "../configs/compare-laws.yaml"}} {
+		a := output(exec.Command(packages(t).program("amd64"), args...))
+		if b := output(emulated(t, append([]string{program}, args...)...)); a != b || len(a) < 100 {
+			t.Errorf("hil %v on amd64:\n%s\non arm64:\n%s", args, a, b)
+		}
+	}
+	table := func(c *exec.Cmd, file string) (rows [][]float64) {
+		t.Helper()
+		output(c)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fields := range all[1:] {
+			row := make([]float64, len(fields))
+			for i, f := range fields {
+				if row[i], err = strconv.ParseFloat(f, 64); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	dir := t.TempDir()
+	one, other := filepath.Join(dir, "amd64.csv"), filepath.Join(dir, "arm64.csv")
+	a := table(exec.Command(packages(t).program("amd64"), "simulate", "../configs/compare-laws.yaml", "-o", one), one)
+	b := table(emulated(t, program, "simulate", "../configs/compare-laws.yaml", "-o", other), other)
+	if len(a) != len(b) || len(a) < 100 {
+		t.Fatalf("%d rows on amd64, %d on arm64", len(a), len(b))
+	}
+	for i := range a {
+		for j := range a[i] { // arm64 fuses products and sums
+			if math.Abs(a[i][j]-b[i][j]) > 1e-9*max(1, math.Abs(a[i][j])) {
+				t.Fatalf("row %d, column %d: %v on amd64, %v on arm64", i, j, a[i][j], b[i][j])
+			}
+		}
+	}
+	d := daemontest.Start(t, emulated(t, program, "run", "--ready-line", "--rate", "50 Hz", "--web", "localhost:0", "--mqtt", "localhost:0",
+		"--record", filepath.Join(dir, "runs")))
+	await(t, d.Ready.Page+"/api/state", func(s string) bool { return strings.Contains(s, `"mode":"run"`) })
+	if code := d.Stop(syscall.SIGTERM); code != 130 || !strings.Contains(d.Log.String(), "stopped in the safe state") {
+		t.Errorf("exit code %d\n%s", code, d.Log)
+	}
+	runs, _ := filepath.Glob(filepath.Join(dir, "runs", "*", "*.mcap"))
+	if len(runs) == 0 {
+		t.Error("no recording")
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -172,53 +174,105 @@ func TestTopics(t *testing.T) {
 	t.Run("Prometheus", func(t *testing.T) { testExposition(t, d, keys["health"]) })
 }
 
-// The layout has the elements that PlotJuggler 3 reads, and its curves are signals: <topic>/<key>.
+// layoutNode is an element of a PlotJuggler layout.
+type layoutNode struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr   `xml:",any,attr"`
+	Children []layoutNode `xml:",any"`
+}
+
+func (n *layoutNode) attr(name string) string {
+	for _, a := range n.Attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// layoutSlips judges a layout as the loaders of PlotJuggler 3.17 and 4 do, by their source, and returns its curves. The loader of version 4
+// refuses a file for each of these slips; both leave out a curve whose series they do not find: <topic>/<key> in version 3, the topic and
+// the key in version 4, which waits for the series of a curve that is a pending intent.
+func layoutSlips(data []byte) (curves, slips []string) {
+	slip := func(format string, args ...any) { slips = append(slips, fmt.Sprintf(format, args...)) }
+	var root layoutNode
+	if err := xml.Unmarshal(data, &root); err != nil {
+		return nil, []string{err.Error()}
+	}
+	var visit func(n *layoutNode)
+	visit = func(n *layoutNode) {
+		switch n.XMLName.Local {
+		case "DockSplitter":
+			sizes := strings.Split(n.attr("sizes"), ";")
+			if o := n.attr("orientation"); o != "|" && o != "-" || len(n.Children) == 0 || len(sizes) != len(n.Children) ||
+				n.attr("count") != strconv.Itoa(len(n.Children)) {
+				slip("splitter of %d areas: orientation %s, sizes %s, count %s", len(n.Children), o, n.attr("sizes"), n.attr("count"))
+			}
+			for _, s := range sizes {
+				if v, err := strconv.ParseFloat(s, 64); err != nil || !(v > 0 && v <= 1) {
+					slip("size %s", s)
+				}
+			}
+			for i := range n.Children {
+				visit(&n.Children[i])
+			}
+		case "DockArea":
+			if len(n.Children) != 1 || n.Children[0].XMLName.Local != "plot" || n.Children[0].attr("mode") != "TimeSeries" {
+				slip("area %s has not one plot over time", n.attr("name"))
+				return
+			}
+			in := map[string]bool{}
+			for _, c := range n.Children[0].Children {
+				name, topic, field := c.attr("name"), c.attr("topic"), c.attr("field")
+				if c.XMLName.Local != "curve" || topic == "" || name != topic+"/"+field || c.attr("pending_intent") != "true" ||
+					c.attr("dataset_id") != "" || in[name] {
+					slip("%s %s of %s: topic %s, field %s", c.XMLName.Local, name, n.attr("name"), topic, field)
+				}
+				in[name] = true
+				curves = append(curves, name)
+			}
+		default:
+			slip("%s is no area", n.XMLName.Local)
+		}
+	}
+	if root.XMLName.Local != "root" || len(root.Children) == 0 || root.Children[0].XMLName.Local != "tabbed_widget" ||
+		root.Children[0].attr("parent") != "main_window" || root.Children[0].attr("name") == "" {
+		slip("no window")
+		return nil, slips
+	}
+	for _, tab := range root.Children[0].Children {
+		switch {
+		case tab.XMLName.Local == "currentTabIndex":
+		case tab.XMLName.Local != "Tab" || tab.attr("containers") != "1" || len(tab.Children) != 1 ||
+			tab.Children[0].XMLName.Local != "Container" || len(tab.Children[0].Children) != 1:
+			slip("%s %s has not one container of one area", tab.XMLName.Local, tab.attr("tab_name"))
+		default:
+			visit(&tab.Children[0].Children[0])
+		}
+	}
+	return curves, slips
+}
+
+// Both versions of PlotJuggler load the layout, and its curves are signals; a layout with a slip is refused.
 func testPlotJuggler(t *testing.T, keys map[string]map[string]bool) {
 	data, err := os.ReadFile("plotjuggler.xml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var layout struct {
-		XMLName xml.Name `xml:"root"`
-		Tabs    []struct {
-			Name      string `xml:"tab_name,attr"`
-			Splitters []struct {
-				Orientation string `xml:"orientation,attr"`
-				Count       int    `xml:"count,attr"`
-				Sizes       string `xml:"sizes,attr"`
-				Areas       []struct {
-					Plot struct {
-						Mode   string `xml:"mode,attr"`
-						Curves []struct {
-							Name  string `xml:"name,attr"`
-							Color string `xml:"color,attr"`
-						} `xml:"curve"`
-					} `xml:"plot"`
-				} `xml:"DockArea"`
-			} `xml:"Container>DockSplitter"`
-		} `xml:"tabbed_widget>Tab"`
+	curves, slips := layoutSlips(data)
+	if len(slips) > 0 || len(curves) == 0 {
+		t.Errorf("%d curves, %v", len(curves), slips)
 	}
-	if err := xml.Unmarshal(data, &layout); err != nil {
-		t.Fatal(err)
-	}
-	curves := 0
-	for _, tab := range layout.Tabs {
-		for _, s := range tab.Splitters {
-			if len(s.Areas) != s.Count || len(strings.Split(s.Sizes, ";")) != s.Count || !strings.Contains("|-", s.Orientation) {
-				t.Errorf("splitter of %s: %d areas, sizes %s, count %d", tab.Name, len(s.Areas), s.Sizes, s.Count)
-			}
-			for _, a := range s.Areas {
-				for _, c := range a.Plot.Curves {
-					curves++
-					if signal, found := strings.CutPrefix(c.Name, "hil/motor/samples/"); !found || !keys["samples"][signal] {
-						t.Errorf("curve %s is no signal", c.Name)
-					}
-				}
-			}
+	for _, c := range curves {
+		if signal, found := strings.CutPrefix(c, "hil/motor/samples/"); !found || !keys["samples"][signal] {
+			t.Errorf("curve %s is no signal", c)
 		}
 	}
-	if curves == 0 {
-		t.Error("no curves")
+	for _, change := range [][2]string{{`count="3"`, `count="2"`}, {`sizes="0.34;`, `sizes="`}, {`containers="1"`, `containers="2"`},
+		{` topic="hil/motor/samples"`, ""}, {`mode="TimeSeries"`, `mode="XYPlot"`}, {`parent="main_window"`, ""}} {
+		if _, slips := layoutSlips([]byte(strings.Replace(string(data), change[0], change[1], 1))); len(slips) == 0 {
+			t.Errorf("%s instead of %s was taken", change[1], change[0])
+		}
 	}
 }
 

@@ -202,7 +202,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 	case "rest":
 		c.rest(-sign * c.rig.reach * f.asked)
 		c.reach("armed", 5*time.Second)
-		said = d.errs.len()
+		said = d.errs.Len()
 		b.fail(fault, push)
 		time.Sleep(100 * time.Millisecond)
 		c.reach("armed", time.Second) // some are found before
@@ -218,7 +218,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 				break
 			}
 		}
-		said = d.errs.len()
+		said = d.errs.Len()
 		if fault.unplugs {
 			b.fail(fault, push)
 			b.unplug()
@@ -236,7 +236,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 		time.Sleep(watch)
 	} else {
 		for end := time.Now().Add(watch); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if _, _, on := b.state(); (!on || fault.unplugs) && tripText.MatchString(d.errs.from(said)) {
+			if _, _, on := b.state(); (!on || fault.unplugs) && tripText.MatchString(d.errs.From(said)) {
 				break
 			}
 		}
@@ -244,7 +244,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 	}
 	w := b.heal()
 	o.boardWatch, o.starved = w, w.late > 10*time.Millisecond
-	o.said = d.errs.from(said)
+	o.said = d.errs.From(said)
 	if m := tripText.FindStringSubmatch(o.said); m != nil {
 		o.tripped, o.cause = true, m[1]
 	}
@@ -272,7 +272,7 @@ func (c *boardColumn) play(f *boardCase, sign float64) (o boardOutcome) {
 
 // playStart lets the board fail from the first frame that the daemon sees of it, and orders what leads to RUN.
 func (c *boardColumn) playStart(f *boardCase, sign float64) (o boardOutcome) {
-	fault, said := f.make(&c.rig, sign), c.d.errs.len()
+	fault, said := f.make(&c.rig, sign), c.d.errs.Len()
 	replug := func(begin func()) {
 		c.b.unplug()
 		time.Sleep(300 * time.Millisecond)
@@ -289,7 +289,7 @@ func (c *boardColumn) playStart(f *boardCase, sign float64) (o boardOutcome) {
 	time.Sleep(time.Second)
 	mode := c.mode()
 	replug(func() { o.boardWatch = c.b.heal() })
-	o.said = c.d.errs.from(said)
+	o.said = c.d.errs.From(said)
 	o.cause, o.tripped, o.events = "mode "+mode, o.energised > 0, eventCodes(o.said)
 	o.silent = !toldLately(c.d.errs.String(), f.words)
 	if bad := c.b.violations(); len(bad) > 0 {

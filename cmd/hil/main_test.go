@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"hilrig/cmd/daemon"
+	"hilrig/cmd/daemontest"
 	"hilrig/configs"
 	"hilrig/hil"
 	"hilrig/hil/rt"
@@ -65,44 +65,17 @@ func execute(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), c.ProcessState.ExitCode()
 }
 
-// run is a daemon under test.
+// daemonUnderTest is a running daemon with the questions and commands of its page.
 type daemonUnderTest struct {
 	t     *testing.T
+	run   *daemontest.Daemon
 	cmd   *exec.Cmd
 	ready daemon.ReadyLine
 	errs  *syncBuffer
 	done  chan struct{}
 }
 
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
-// from is what was written behind the first n bytes.
-func (s *syncBuffer) from(n int) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return string(s.b.Bytes()[n:])
-}
-
-func (s *syncBuffer) len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Len()
-}
+type syncBuffer = daemontest.Log
 
 // pairs is how make test runs the tests named TestDaemon…: without any other, those with wide limits two at a time.
 var pairs = flag.Bool("pairs", false, "daemons with wide limits run beside each other")
@@ -122,56 +95,14 @@ func startRun(t *testing.T, args ...string) *daemonUnderTest {
 		t.Fatalf("%s starts a daemon: only the tests named TestDaemon… have the machine to themselves (Makefile)", name)
 	}
 	args = append([]string{"run", "--ready-line", "--web", "localhost:0", "--mqtt", "localhost:0"}, args...)
-	d := &daemonUnderTest{t: t, cmd: program(t, args...), errs: &syncBuffer{}, done: make(chan struct{})}
-	d.cmd.Stderr = d.errs
-	out, err := d.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	first := make(chan string, 1)
-	go func() {
-		sc := bufio.NewScanner(out)
-		if sc.Scan() {
-			first <- sc.Text()
-		}
-		io.Copy(io.Discard, out)
-		d.cmd.Wait()
-		close(d.done)
-	}()
-	t.Cleanup(func() {
-		d.cmd.Process.Signal(syscall.SIGCONT)
-		d.cmd.Process.Kill()
-		<-d.done
-		if t.Failed() {
-			t.Logf("the daemon said:\n%s", d.errs)
-		}
-	})
-	select {
-	case line := <-first:
-		if err := json.Unmarshal([]byte(line), &d.ready); err != nil {
-			t.Fatalf("ready line %q: %v", line, err)
-		}
-	case <-d.done:
-		t.Fatalf("the daemon ended with %d:\n%s", d.cmd.ProcessState.ExitCode(), d.errs)
-	case <-time.After(30 * time.Second):
-		t.Fatalf("not ready within 30 s:\n%s", d.errs)
-	}
-	return d
+	d := daemontest.Start(t, program(t, args...))
+	return &daemonUnderTest{t, d, d.Cmd, d.Ready, d.Log, d.Ended}
 }
 
 // stop interrupts the daemon and returns its exit code.
 func (d *daemonUnderTest) stop() int {
 	d.t.Helper()
-	d.cmd.Process.Signal(syscall.SIGINT)
-	select {
-	case <-d.done:
-	case <-time.After(20 * time.Second):
-		d.t.Fatalf("the daemon does not stop:\n%s", d.errs)
-	}
-	return d.cmd.ProcessState.ExitCode()
+	return d.run.Stop(syscall.SIGINT)
 }
 
 // state asks the page's API for the newest state, health for the newest report.
