@@ -22,6 +22,7 @@ import (
 func bootGuest(t *testing.T, files map[string]string) map[string]string {
 	t.Helper()
 	kernel := peer.Program(t, "linux.uml", "user-mode-linux")
+	peer.Program(t, "insmod", "kmod")
 	dir := t.TempDir()
 	share := filepath.Join(dir, "share")
 	os.Mkdir(share, 0o755)
@@ -32,11 +33,16 @@ func bootGuest(t *testing.T, files map[string]string) map[string]string {
 			t.Fatal(err)
 		}
 	}
+	shim := filepath.Join(dir, "xstate.so")
+	if out, err := exec.Command(peer.Program(t, "cc", "gcc"), "-shared", "-fPIC", "-o", shim, "testdata/xstate.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	init, _ := filepath.Abs("testdata/guest-init")
 	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, kernel, "mem=1G", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet",
 		"con=null", "con0=null,fd:1", "uml_dir="+dir, "umid=guest", "init="+init, "--", share)
+	c.Env = append(os.Environ(), "LD_PRELOAD="+shim)
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

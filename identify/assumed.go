@@ -40,6 +40,7 @@ func (j *job) assumed(s *fit.Solution) (list []*fit.Param) {
 func (r *Result) findAssumed(j *job, st *stage) {
 	var suspects []fit.Suspect
 	var moves [][]float64 // of the rows, by the suspects
+	l := fit.NewLinear(st.sol)
 	for _, p := range j.assumed(st.sol) {
 		own, ok := r.Param(p.Name)
 		if !ok {
@@ -49,24 +50,17 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		if own.assumption = true; step == 0 {
 			step = r.fadesAt(p.Name)
 		}
-		if r.Interrupted || st.changed == nil || !(step > 0) {
+		if r.Interrupted || !(step > 0) {
 			continue
 		}
-		little := littleError / 100 // what the others can make up for is that to first order alone, and a swing turns its phase for long
-		if p.Value == 0 {
-			little = 1
+		moved := st.moved(l, p, step)
+		if moved == nil && p.Value != 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the doubt in %s, which was assumed, is not in the intervals: %s does not tell what "+
+				"another value would do", p.Name, st.method.Name))
 		}
-		moved := st.changed(p.Name, p.Value+little*step)
-		if moved == nil || floats.Norm(moved, 2) == 0 {
+		if floats.Norm(moved, 2) == 0 {
 			continue
 		}
-		if p.Value != 0 { // the second order is the same on both sides
-			if less := st.changed(p.Name, p.Value-little*step); less != nil {
-				floats.Sub(moved, less)
-				little *= 2
-			}
-		}
-		floats.Scale(1/little, moved)
 		bounds := [2]float64{-1, 1}
 		if p.Value == 0 {
 			bounds[0] = 0
@@ -100,11 +94,49 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	}
 }
 
+// moved is by how much the rows of the model move for a step of a parameter that was not searched, to first order but from zero; nil: not
+// known. What of it the searched parameters do not make up for is what the record tells of that one. It is measured with their move: next to
+// it derivatives, which were found one by one, are not exact enough.
+func (st *stage) moved(l *fit.Linear, p *fit.Param, step float64) []float64 {
+	if st.changed == nil {
+		return nil
+	}
+	if p.Value == 0 {
+		return st.changed(found{p.Name: step})
+	}
+	little := littleError / 100 // what the others can make up for is that to first order alone, and a swing turns its phase for long
+	both := func(move []float64) []float64 {
+		values := [2]found{{}, {}}
+		for side, by := range []float64{little, -little} {
+			values[side][p.Name] = p.Value + by*step
+			for k, i := range st.sol.Searched()[:len(move)] {
+				values[side][st.sol.Params[i].Name] = st.sol.Params[i].Value + by*move[k]
+			}
+		}
+		up, down := st.changed(values[0]), st.changed(values[1])
+		if up == nil || down == nil {
+			return nil
+		}
+		floats.Sub(up, down) // the second order is the same on both sides
+		floats.Scale(1/(2*little), up)
+		return up
+	}
+	moved := both(nil)
+	if moved == nil {
+		return nil
+	}
+	move := l.Move(moved)
+	if together := both(move); together != nil {
+		return l.Less(together, move)
+	}
+	return moved
+}
+
 // addDoubts takes in what is left of the doubt in assumed values, the largest errors of which move the rows of the model by moved; shown:
 // the residual shows an error of that one, however large.
 func (r *Result) addDoubts(s *fit.Solution, moved [][]float64, shown []bool) {
 	l := fit.NewLinear(s)
-	var moves [][]float64
+	var moves [][]float64 // of the parameters
 	for _, m := range moved {
 		moves = append(moves, l.Move(m))
 	}
@@ -155,15 +187,15 @@ func leftOf(f fit.Factors, shown []bool) func(by []float64) *spread {
 		one := doubt{f.Best[0] * f.Axes[0][0], f.Err[0]}.within(-reach[0], reach[0])
 		return func(by []float64) *spread { return one.scaled(by[0]) }
 	}
-	draws := drawn(f, reach)
+	draws := doubtDraws(f, reach)
 	return func(by []float64) *spread { return spreadOf(draws, by) }
 }
 
 // leastDoubt is the standard error, in largest errors, to which an assumed value is known at best.
 const leastDoubt = 1e-12
 
-// drawn are draws of numbers within ±reach by Gibbs' method, along one axis after the other [GCSDVR, 11.1].
-func drawn(f fit.Factors, reach []float64) (draws [][]float64) {
+// doubtDraws are draws of numbers within ±reach by Gibbs' method, along one axis after the other [GCSDVR, 11.1].
+func doubtDraws(f fit.Factors, reach []float64) (draws [][]float64) {
 	const idle, count = 64, 4096
 	rng, x := rand.New(rand.NewPCG(1, 1)), make([]float64, len(reach))
 	for k := range idle + count {
@@ -387,7 +419,7 @@ func (r *Result) findKnownErrors(j *job, st *stage) {
 			scaled(*g.Err / st.sol.Params[k].Value)
 			continue
 		}
-		moved := st.changed(g.Name, st.sol.Params[k].Value+littleError**g.Err)
+		moved := st.changed(found{g.Name: st.sol.Params[k].Value + littleError**g.Err})
 		if moved == nil {
 			continue
 		}

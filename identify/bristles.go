@@ -42,7 +42,17 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 				Values: sol.Halved}}
 		}
 	}
-	st.runs, st.changed = sol.LessRuns, sol.Changed
+	st.runs = sol.LessRuns
+	if sol.Changed != nil {
+		st.changed = func(values found) []float64 {
+			for name, value := range values {
+				if len(values) == 1 {
+					return sol.Changed(name, value)
+				}
+			}
+			return nil
+		}
+	}
 	for _, said := range sol.Doubts {
 		st.doubts = append(st.doubts, fit.Doubt(fit.MethodDoubt, "%s", said))
 	}

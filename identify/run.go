@@ -56,8 +56,8 @@ type stage struct {
 	// the rows with as much noise of the position again; nil: it is not in the columns, or too little to matter
 	noisier      func(seed uint64) *fit.Solution
 	pushResponse pushing // nil: not known
-	// by how much the rows of the model move if a parameter that was not searched has another value; nil: not known
-	changed    func(name string, value float64) []float64
+	// by how much the rows of the model move if some parameters have other values; nil: not known, or only for one of them
+	changed    func(values found) []float64
 	runs       int                                               // of pushed that may be spent; 0: any number
 	weighted   bool                                              // rows are no plain differences
 	steps      *Stepping                                         // of the simulation; nil: none was run

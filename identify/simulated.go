@@ -266,15 +266,20 @@ func underLess(m *axis.Model, sol *fit.Solution) pushing {
 }
 
 // changedIn is the changed of the stage of a solution.
-func changedIn(m *axis.Model, sol *fit.Solution) func(name string, value float64) []float64 {
+func changedIn(m *axis.Model, sol *fit.Solution) func(values found) []float64 {
 	own := sync.OnceValue(func() []float64 { return residualsAt(m, sol) })
-	return func(name string, value float64) []float64 {
-		params := slices.Clone(sol.Params)
-		i := fit.Index(params, name)
-		if i < 0 || len(own()) != len(sol.Residual) {
+	return func(values found) []float64 {
+		if len(own()) != len(sol.Residual) {
 			return nil
 		}
-		params[i].Value = value
+		params := slices.Clone(sol.Params)
+		for name, value := range values {
+			i := fit.Index(params, name)
+			if i < 0 {
+				return nil
+			}
+			params[i].Value = value
+		}
 		r := residuals(m, params)
 		if r != nil {
 			floats.Sub(r, own())

@@ -72,15 +72,32 @@ func Readable(text string) string {
 // thousands rounds to a number of digits, 0: as many as it has. What is below 0.001, or 1e6 and above, has an exponent that is a multiple
 // of three.
 func thousands(x float64, digits int) (text string, exponent int) {
-	scientific := strconv.FormatFloat(x, 'e', digits-1, 64)
-	mantissa, power, finite := strings.Cut(scientific, "e")
-	k, _ := strconv.Atoi(power)
-	if finite && x != 0 && (k < -3 || k >= 6) {
+	_, power, finite := strings.Cut(strconv.FormatFloat(x, 'e', digits-1, 64), "e")
+	if k, _ := strconv.Atoi(power); finite && x != 0 && (k < -3 || k >= 6) {
 		exponent = 3 * int(math.Floor(float64(k)/3))
-		scientific = fmt.Sprintf("%se%d", mantissa, k-exponent)
 	}
-	rounded, _ := strconv.ParseFloat(scientific, 64) // infinite ones too
-	return strconv.FormatFloat(rounded, 'f', -1, 64), exponent
+	return shifted(x, digits, exponent), exponent
+}
+
+// shifted is a number, rounded to a number of digits, in units of a power of ten.
+func shifted(x float64, digits, exponent int) string {
+	text := strconv.FormatFloat(x, 'e', digits-1, 64)
+	if mantissa, power, finite := strings.Cut(text, "e"); finite {
+		k, _ := strconv.Atoi(power)
+		text = fmt.Sprintf("%se%d", mantissa, k-exponent)
+	}
+	rounded, _ := strconv.ParseFloat(text, 64) // infinite ones too
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// PlusMinus is a value and its spread, with all their digits and the exponent of the value; a spread of 0 is none.
+func PlusMinus(value, spread float64) string {
+	text, exponent := thousands(Clean(value), 0)
+	text = withExponent(text, exponent)
+	if spread > 0 {
+		text += " ± " + withExponent(shifted(spread, 0, exponent), exponent)
+	}
+	return text
 }
 
 func withExponent(text string, exponent int) string {

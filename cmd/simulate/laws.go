@@ -102,10 +102,7 @@ func describeLaw(info friction.Info) lawJSON {
 func (p presetJSON) text() string {
 	var parts []string
 	for _, v := range p.Values {
-		t := fmt.Sprintf("%s = %g", v.Name, report.Number(v.Value))
-		if v.Spread > 0 {
-			t += fmt.Sprintf(" ± %g", report.Number(v.Spread))
-		}
+		t := v.Name + " = " + report.PlusMinus(v.Value, v.Spread)
 		parts = append(parts, strings.TrimSpace(t+" "+v.Unit))
 	}
 	return strings.Join(parts, ", ")

@@ -107,6 +107,18 @@ func (l *Linear) ResidualAfter(dy, move []float64) []float64 {
 	return e
 }
 
+// Less is dy less what a move of the parameters does to the rows of the model.
+func (l *Linear) Less(dy, move []float64) []float64 {
+	back := floats.ScaleTo(make([]float64, len(move)), -1, move)
+	left, weights := l.ResidualAfter(dy, back), l.s.Weigh(slices.Repeat([]float64{1}, len(dy)))
+	for k, e := range l.s.Residual {
+		if left[k] = e - left[k]; weights[k] != 0 {
+			left[k] /= weights[k]
+		}
+	}
+	return left
+}
+
 // RMSAfter is the rms of the weighted residual when the rows of the model rise by dy and the parameters move.
 func (l *Linear) RMSAfter(dy, move []float64) float64 {
 	return numeric.RMS(l.ResidualAfter(dy, move))
