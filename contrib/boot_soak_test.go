@@ -38,7 +38,7 @@ func bootGuest(t *testing.T, files map[string]string) map[string]string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	init, _ := filepath.Abs("testdata/guest-init")
-	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, kernel, "mem=1G", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet",
 		"con=null", "con0=null,fd:1", "uml_dir="+dir, "umid=guest", "init="+init, "--", share)
