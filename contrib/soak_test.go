@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"hilrig/cmd/daemontest"
+	"hilrig/configs"
 	"hilrig/engine/peer"
 )
 
@@ -304,14 +305,18 @@ func TestSoakArm64(t *testing.T) {
 	if version := output(emulated(t, program, "--version")); !strings.HasPrefix(version, "hil ") || !strings.Contains(version, "linux/arm64") {
 		t.Errorf("on arm64: %s", version)
 	}
-	for _, args := range [][]string{{"laws"}, {"check", "../configs/bench-usb.yaml"}, {"check", "../configs/compare-laws.yaml"}} {
-		a := output(exec.Command(packages(t).program("amd64"), args...))
-		if b := output(emulated(t, append([]string{program}, args...)...)); a != b || len(a) < 100 {
+	one, other := packages(t).program("amd64"), program
+	for _, args := range [][]string{{"laws"}, {"check", "../configs/motor.yaml"}, {"check", "../configs/compare-laws.yaml"}} {
+		a := strings.ReplaceAll(output(exec.Command(one, args...)), one, "hil")
+		b := strings.ReplaceAll(output(emulated(t, append([]string{other}, args...)...)), other, "hil")
+		if a != b || len(a) < 100 {
 			t.Errorf("hil %v on amd64:\n%s\non arm64:\n%s", args, a, b)
 		}
 	}
-	table := func(c *exec.Cmd, file string) (rows [][]float64) {
+	simulate := func(c *exec.Cmd) (rows [][]float64) {
 		t.Helper()
+		file := filepath.Join(t.TempDir(), "run.csv")
+		c.Args = append(c.Args, "simulate", "../configs/compare-laws.yaml", "-o", file)
 		output(c)
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -332,10 +337,7 @@ func TestSoakArm64(t *testing.T) {
 		}
 		return rows
 	}
-	dir := t.TempDir()
-	one, other := filepath.Join(dir, "amd64.csv"), filepath.Join(dir, "arm64.csv")
-	a := table(exec.Command(packages(t).program("amd64"), "simulate", "../configs/compare-laws.yaml", "-o", one), one)
-	b := table(emulated(t, program, "simulate", "../configs/compare-laws.yaml", "-o", other), other)
+	a, b := simulate(exec.Command(one)), simulate(emulated(t, other))
 	if len(a) != len(b) || len(a) < 100 {
 		t.Fatalf("%d rows on amd64, %d on arm64", len(a), len(b))
 	}
@@ -346,9 +348,14 @@ func TestSoakArm64(t *testing.T) {
 			}
 		}
 	}
-	d := daemontest.Start(t, emulated(t, program, "run", "--ready-line", "--rate", "50 Hz", "--web", "localhost:0", "--mqtt", "localhost:0",
-		"--record", filepath.Join(dir, "runs")))
-	await(t, d.Ready.Page+"/api/state", func(s string) bool { return strings.Contains(s, `"mode":"run"`) })
+	dir := t.TempDir()
+	rig := filepath.Join(dir, "rig.yaml")
+	if err := os.WriteFile(rig, []byte(slow.Replace(string(configs.DemoYAML()))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := daemontest.Start(t, emulated(t, program, "run", "--ready-line", "--web", "localhost:0", "--mqtt", "localhost:0",
+		"--record", filepath.Join(dir, "runs"), rig))
+	await(t, d.Ready.Page+"/api/state", func(s string) bool { return strings.Contains(s, `"mode":"ready"`) })
 	if code := d.Stop(syscall.SIGTERM); code != 130 || !strings.Contains(d.Log.String(), "stopped in the safe state") {
 		t.Errorf("exit code %d\n%s", code, d.Log)
 	}
