@@ -139,7 +139,8 @@ func TestSeveralColumns(t *testing.T) {
 		d[0], d[1], d[2] = append(d[0], cos+3), append(d[1], cos+sin/5+1), append(d[2], 2*(cos+3))
 		mean, a, b = mean+y[k]/n, a+2*y[k]*cos/n, b+2*y[k]*sin/n
 	}
-	s := &Solution{Jac: one, FreeParams: []int{0}, Params: []Param{{Value: mean, Lo: math.Inf(-1), Hi: math.Inf(1)}}}
+	s := &Solution{Jac: one, FreeParams: []int{0}, Params: make([]Param, 1)}
+	s.Params[0].Value, s.Params[0].Lo, s.Params[0].Hi = mean, math.Inf(-1), math.Inf(1)
 	for k := range y {
 		s.Residual = append(s.Residual, y[k]-mean)
 	}
