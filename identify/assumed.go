@@ -55,8 +55,8 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		}
 		moved := st.moved(l, p, step)
 		if moved == nil && p.Value != 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("the doubt in %s, which was assumed, is not in the intervals: %s does not tell what "+
-				"another value would do", p.Name, st.method.Name))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the doubt in %s, which was assumed, is not in the intervals: %s does not tell what another "+
+				"value would do", p.Name, st.method.Name))
 		}
 		if floats.Norm(moved, 2) == 0 {
 			continue
@@ -95,8 +95,8 @@ func (r *Result) findAssumed(j *job, st *stage) {
 }
 
 // moved is by how much the rows of the model move for a step of a parameter that was not searched, to first order but from zero; nil: not
-// known. What of it the searched parameters do not make up for is what the record tells of that one. It is measured with their move: next to
-// it derivatives, which were found one by one, are not exact enough.
+// known. What of it the searched parameters do not make up for is what the record tells of that one. It is measured with their move:
+// derivatives that were found one by one do not cancel well enough.
 func (st *stage) moved(l *fit.Linear, p *fit.Param, step float64) []float64 {
 	if st.changed == nil {
 		return nil

@@ -111,8 +111,11 @@ func fadingOf(a *mover) float64 { return a.vd }
 // coastingOnAGuess does not know the mass.
 var coastingOnAGuess = assumedOf(changedPlan(coasting, func(p *Plan, _ *mover, _ *ride, _ *rand.Rand) { p.GivenParams = nil }), "M", massOf)
 
-// coastingOnGuesses does not know the viscous friction either.
-var coastingOnGuesses = assumedOf(coastingOnAGuess, "Fv", func(a *mover) float64 { return a.fv })
+// coastingOnGuesses does not know the viscous friction either, but for its ratio to the mass.
+var coastingOnGuesses = changedPlan(coastingOnAGuess, func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
+	viscous := a.fv * *p.GivenParams[0].Start / a.m
+	p.GivenParams = append(p.GivenParams, Given{Name: "Fv", Start: &viscous, Assumed: true})
+})
 
 // coverageCases are the methods that find parameters of an axis.
 var coverageCases = func() (list []coverageCase) {
@@ -148,7 +151,7 @@ var coverageCases = func() (list []coverageCase) {
 	list = append(list, coverageCase{"lugre, kalman, vd and vs assumed", "contact whose damping fades, force", 60, true,
 		assumedOf(assumedOf(kalman, "vd", fadingOf), "vs", func(a *mover) float64 { return a.vs })})
 	list = append(list, coverageCase{"lm, coast, M assumed", "run-down", 100, true, coastingOnAGuess})
-	list = append(list, coverageCase{"lm, coast, M and Fv assumed", "run-down", 100, true, coastingOnGuesses})
+	list = append(list, coverageCase{"lm, coast, M and Fv assumed, their ratio right", "run-down", 100, true, coastingOnGuesses})
 	list = append(list, coverageCase{"presliding-linear", "micro, below break-away", 100, false,
 		changedPlan(planned("lugre", "presliding-linear"), func(p *Plan, a *mover, _ *ride, _ *rand.Rand) {
 			known := true

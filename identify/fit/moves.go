@@ -136,8 +136,8 @@ func (l *Linear) RobustFactor(dy, move []float64) (best, err float64) {
 	return f.Best[0] * f.Axes[0][0], f.Err[0]
 }
 
-// Factors are the numbers by which several dy lower the sum of squares most together. Of each axis, a combination of them of length one, the
-// rows tell the factor by itself, with its standard error; ∞: they do not tell it.
+// Factors are the numbers by which several dy lower the sum of squares most together. Of each axis, a combination of them of length one,
+// the rows tell the factor by itself, with its standard error; ∞: they do not tell it.
 type Factors struct {
 	Axes      [][]float64
 	Best, Err []float64

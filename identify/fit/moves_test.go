@@ -125,3 +125,46 @@ func TestLinearForetells(t *testing.T) {
 		}
 	}
 }
+
+// Several columns that a model lacks, by Fourier's sums: of cos + 3 and cos + sin/5 + 1 beside a constant the factors are A − 5·B and 5·B,
+// where A and B are the parts of cos and sin. Of a column and its double only one combination is told.
+func TestSeveralColumns(t *testing.T) {
+	const n = 400
+	rng := rand.New(rand.NewPCG(5, 3))
+	y, one, d := make([]float64, n), make([]float64, n), [3][]float64{}
+	mean, a, b := 0.0, 0.0, 0.0
+	for k := range n {
+		sin, cos := math.Sincos(2 * math.Pi * 3 * float64(k) / n)
+		y[k], one[k] = 0.2*rng.NormFloat64(), 1
+		d[0], d[1], d[2] = append(d[0], cos+3), append(d[1], cos+sin/5+1), append(d[2], 2*(cos+3))
+		mean, a, b = mean+y[k]/n, a+2*y[k]*cos/n, b+2*y[k]*sin/n
+	}
+	s := &Solution{Jac: one, FreeParams: []int{0}, Params: make([]Param, 1)}
+	s.Params[0].Value, s.Params[0].Lo, s.Params[0].Hi = mean, math.Inf(-1), math.Inf(1)
+	for k := range y {
+		s.Residual = append(s.Residual, y[k]-mean)
+	}
+	l := NewLinear(s)
+	f := l.RobustFactors([][]float64{d[0], d[1]}, [][]float64{l.Move(d[0]), l.Move(d[1])})
+	for i, want := range []float64{a - 5*b, 5 * b} {
+		got, variance := 0.0, 0.0
+		for j, axis := range f.Axes {
+			got, variance = got+axis[i]*f.Best[j], variance+axis[i]*axis[i]*f.Err[j]*f.Err[j]
+		}
+		of := 0.2 * math.Sqrt(2./n) * math.Sqrt([]float64{26, 25}[i])
+		if math.Abs(got-want) > 1e-9 || math.Abs(math.Sqrt(variance)/of-1) > 0.2 {
+			t.Errorf("factor %d: %g ± %g, want %g ± %g", i, got, math.Sqrt(variance), want, of)
+		}
+	}
+	f = l.RobustFactors([][]float64{d[0], d[2]}, [][]float64{l.Move(d[0]), l.Move(d[2])})
+	for j, axis := range f.Axes {
+		if none := math.Abs(axis[0]+2*axis[1]) < 1e-6; none != math.IsInf(f.Err[j], 1) {
+			t.Errorf("along %v: error %g", axis, f.Err[j])
+		}
+	}
+	for k, got := range l.Less(d[2], []float64{6}) {
+		if math.Abs(got-d[2][k]+6) > 1e-9 {
+			t.Fatalf("row %d: %g less 6 is %g", k, d[2][k], got)
+		}
+	}
+}
