@@ -23,6 +23,7 @@ const (
 	wider     = 2      // times these, and
 	lateSteps = 20     // what the fastest in the mean goes in so many steps, are differences that no error of the step explains
 	goodShare = 0.0025 // of the way, to which a step is advised
+	farShare  = 0.1    // of the way, beyond which the error does not tell what a shorter step has
 )
 
 // finerWork are the steps, and the closed contacts in them, of a repeated run: up to about half a minute.
@@ -138,8 +139,15 @@ func (s *contactRun) repeatFiner(ctx context.Context, q, u []float64, together b
 
 // coarseText says that the step is too long: with another engine or step, which other names, the result differs by d.
 func (s *contactRun) coarseText(other string, d *difference) string {
-	return fmt.Sprintf("the step is too long for this motion: %s%s, %.2g %% of %s; engine.step: %.3g s is short enough where the error "+
-		"falls with the step", other, d, 100*d.share, d.scaleText(), s.cfg.Engine.Step/math.Ceil(d.share/goodShare))
+	of, enough := "way", "is short enough where the error falls with the step"
+	if d.rate {
+		of = "mean speed"
+	}
+	if d.share > farShare {
+		enough = "comes nearer"
+	}
+	return fmt.Sprintf("the step is too long for this motion: %s%s, %.2g %% of the %s; engine.step: %.3g s %s", other, d, 100*d.share, of,
+		s.cfg.Engine.Step/math.Ceil(min(d.share, farShare)/goodShare), enough)
 }
 
 // difference is a number of a run that is another in a run that repeats it.
@@ -152,14 +160,6 @@ type difference struct {
 
 func (d *difference) String() string {
 	return fmt.Sprintf("%s at t = %.6g s is %.5g %s, and %.5g here", d.name, d.t, d.other, d.unit, d.here)
-}
-
-// scaleText names what share is one of.
-func (d *difference) scaleText() string {
-	if d.rate {
-		return "the mean speed"
-	}
-	return "the way"
 }
 
 // comparison compares the rows of a run with those of another.

@@ -254,7 +254,8 @@ func judgeScene(t *testing.T, k uint64) (o sceneOutcome) {
 	file := drawScene(k)
 	step := file["engine"].(map[string]any)["step"].(float64)
 	o.Scene, o.Step = k, step
-	s, e := loadScene(t, file, nil), loadScene(t, file, map[string]any{"kind": "event-driven", "tolerance": 1e-10})
+	s, e := loadScene(t, file, nil), loadScene(t, file, map[string]any{"kind": "event-driven", "tolerance": 1e-10,
+		"restitution_speed": 1e-3})
 	short := loadScene(t, file, nil)
 	if err := s.run(context.Background()); err != nil {
 		o.Says = "ended: " + err.Error()
