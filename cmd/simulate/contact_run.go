@@ -43,12 +43,15 @@ type contactRun struct {
 	listing bool // events are kept
 	events  []EventRow
 
-	longStepText string            // what is said of steps that may have missed a contact
-	confirmed    bool              // the event-driven engine has the same to the end
-	differs      string            // what a repeated run changes, where the order of blows may matter
-	metrics      []Metric          // what happened
-	meaning      map[string]string // of metrics whose name does not say it, by name
-	solver       []Metric          // how the contact problems fared
+	longStepText  string            // what is said of steps that may have missed a contact
+	confirmed     bool              // the event-driven engine has the same to the end
+	differs       string            // what a repeated run changes, where the order of blows may matter
+	coarse        string            // the same, where the error of the step is too large
+	repeatedTime  float64           // s, until which the run was repeated
+	maxDifference float64           // largest there, a share of the way of its coordinate
+	metrics       []Metric          // what happened
+	meaning       map[string]string // of metrics whose name does not say it, by name
+	solver        []Metric          // how the contact problems fared
 }
 
 // instant is one row of a run.
@@ -243,14 +246,15 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
 	s.solver = stepCounts(&m.MoreauCounts)
 	found := false
-	if s.repeats() && m.Overruns+m.Blows+m.Degraded+m.Flickers > 0 {
-		if s.differs, found, err = s.repeat(ctx, q0, u0, &m.MoreauCounts); err != nil {
+	if s.repeats() {
+		if found, err = s.repeat(ctx, q0, u0, &m.MoreauCounts); err != nil {
 			return err
 		}
+		s.solver = append(s.solver, Metric{"repeated_until", "s", s.repeatedTime}, Metric{"repeated_difference", "", s.maxDifference})
 	}
-	s.confirmed = found && s.differs == ""
+	s.confirmed = found
 	if o := m.Overrun; m.Overruns > 0 && !found {
-		s.differs = ""
+		s.differs, s.coarse = "", ""
 		s.longStepText = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g "+
 			"times what lets every contact between them be found; "+
 			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share,

@@ -108,6 +108,7 @@ func meanOfCorners(a, b *Outline, k int, h *spot, r placement, v [2]float64) boo
 }
 
 const (
+	sharpest  = 0.05 // sine of the angle of an edge to the way of a corner, from which on the corner leads it
 	grazing   = 1e-6 // sine of the angle to a surface below which a velocity is along it
 	restSpeed = 1e-6 // m/s, below which two corners rest on each other
 )

@@ -221,8 +221,8 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 	if n == 0 {
 		p.travelLimits[k] = p.travel + away
 	}
-	if away <= 2*sameVertex {
-		if v := s.coincidentVertex(p, k, x, y); v >= 0 {
+	if away <= 2*sameVertex || n > 0 && out[0].gap < 0 {
+		if v := s.coincidentVertex(p, k, x, y, away); v >= 0 {
 			h := b.overVertex(v, x, y)
 			if !p.second && meanOfCorners(a, b, k, &h, r, s.approach(p, x, y)) {
 				s.addPlace(pass, int32(k), &h, x, y, reach)
@@ -243,26 +243,47 @@ func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) 
 	}
 }
 
-// coincidentVertex is the convex vertex of body b at which vertex k of body a stands, x and y in the frame of b, or −1. Both passes of a pair
-// get the same answer to the last bit: otherwise one of them drops a contact that the other does not replace, or keeps one beside it.
-func (s *Scene) coincidentVertex(p *scenePass, k int, x, y float64) int {
-	b := s.spec.Bodies[p.b].Shape.Outline
+// coincidentVertex is the convex vertex of body b at which vertex k of body a stands, or through which it came to its depth, x and y in the
+// frame of b, or −1. Both passes of a pair get the same answer to the last bit: otherwise one of them drops a contact that the other does
+// not replace, or keeps one beside it.
+func (s *Scene) coincidentVertex(p *scenePass, k int, x, y, depth float64) int {
+	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
 	e := int(p.hints[k])
 	if e < 0 { // not a number
 		return -1
 	}
+	far := 2*sameVertex + depth/sharpest
 	for _, v := range [2]int{e, b.edgeAfter(e)} {
-		if b.corner[v] != convex || math.Abs(x-b.x[v]) > 2*sameVertex || math.Abs(y-b.y[v]) > 2*sameVertex {
+		if b.corner[v] != convex || math.Abs(x-b.x[v]) > far || math.Abs(y-b.y[v]) > far {
 			continue
 		}
-		a := s.spec.Bodies[p.a].Shape.Outline
-		ax, ay := s.body[p.a].world(a.x[k], a.y[k])
-		bx, by := s.body[p.b].world(b.x[v], b.y[v])
-		if math.Hypot(ax-bx, ay-by) <= sameVertex {
+		bodyA, bodyB := &s.body[p.a], &s.body[p.b]
+		ax, ay := bodyA.world(a.x[k], a.y[k])
+		bx, by := bodyB.world(b.x[v], b.y[v])
+		dx, dy := ax-bx, ay-by
+		if math.Hypot(dx, dy) <= sameVertex {
+			return v
+		}
+		vx := bodyA.v[0] - bodyA.v[2]*(ay-bodyA.p[1]) - (bodyB.v[0] - bodyB.v[2]*(by-bodyB.p[1]))
+		vy := bodyA.v[1] + bodyA.v[2]*(ax-bodyA.p[0]) - (bodyB.v[1] + bodyB.v[2]*(bx-bodyB.p[0]))
+		speed := math.Hypot(vx, vy)
+		if dx*vx+dy*vy > 0 && math.Abs(dx*vy-dy*vx) <= sameVertex*speed && bodyA.pointed(a, k, vx, vy) && bodyB.pointed(b, v, -vx, -vy) {
 			return v
 		}
 	}
 	return -1
+}
+
+// pointed tells whether vertex k of a body, which moves along (vx, vy), leads both its edges: neither lies along the way.
+func (b *sceneBody) pointed(o *Outline, k int, vx, vy float64) bool {
+	x, y := b.cos*vx+b.sin*vy, b.cos*vy-b.sin*vx
+	least := sharpest * math.Hypot(x, y)
+	for _, e := range [2]int{o.edgeBefore(k), k} {
+		if o.ty[e]*x-o.tx[e]*y < least {
+			return false
+		}
+	}
+	return true
 }
 
 // approach is the velocity of the point x, y of body a in the frame of b.

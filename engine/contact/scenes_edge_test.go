@@ -243,3 +243,54 @@ func TestBoxFallsOnItsOwnWidth(t *testing.T) {
 		}
 	}
 }
+
+// Two bodies whose corners meet head on, each symmetric to the way, rebound along it as balls on a line do, and do not turn.
+func TestCornersMeetHeadOn(t *testing.T) {
+	for i := range 60 {
+		r := rand.New(rand.NewPCG(uint64(i), 25))
+		tilt, gap, slow, fast, eps := oneOf(r, 0, 0.3, math.Pi/2, -2), 0.002+0.01*r.Float64(), -r.Float64(), 0.3+2*r.Float64(), oneOf(r, 0, 0.3, 0.9)
+		s, k := math.Sincos(tilt)
+		turned := func(x, y, angle float64) [3]float64 { return [3]float64{k*x - s*y, s*x + k*y, angle} }
+		pointed := func(name string, dir, at, speed float64) (b contact.BodySpec, x float64) {
+			m, long, wide := logUniform(r, 0.1, 10), 0.02+0.1*r.Float64(), 0.01+0.1*r.Float64()
+			points := []contact.Point{{X: dir * long / 2, Y: 0}, {X: -dir * long / 2, Y: dir * wide / 2}, {X: -dir * long / 2, Y: -dir * wide / 2}}
+			if r.IntN(2) == 0 {
+				points = []contact.Point{{X: long / 2, Y: 0}, {X: 0, Y: wide / 2}, {X: -long / 2, Y: 0}, {X: 0, Y: -wide / 2}}
+			}
+			first := r.IntN(len(points))
+			o, err := contact.NewOutline(append(points[first:], points[:first]...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b = contact.BodySpec{Name: name, Mass: m, Inertia: m * (long*long + wide*wide) / 24, Shape: contact.Shape{Outline: o}}
+			x = at - dir*long/2
+			b.Pose, b.Speed = turned(x, 0, tilt), turned(speed, 0, 0)
+			return b, x
+		}
+		a, x := pointed("a", 1, 0, fast)
+		b, y := pointed("b", -1, gap, slow)
+		sc, _, err := sceneOf(contact.SceneSpec{Bodies: []contact.BodySpec{a, b},
+			Pairs: []contact.PairSpec{{A: "a", B: "b", Law: contact.Law{Mu: oneOf(r, 0, 0.3), EpsN: eps}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hit, after := gap/(fast-slow), 0.02
+		p := (1 + eps) * (fast - slow) / (1/a.Mass + 1/b.Mass)
+		va, vb := fast-p/a.Mass, slow+p/b.Mass
+		sc.end, sc.step, sc.law = hit+after, 1e-4, oneOf(r, contact.Newton, contact.Poisson)
+		placeA, placeB := turned(x+fast*hit+va*after, 0, tilt), turned(y+slow*hit+vb*after, 0, tilt)
+		speedA, speedB := turned(va, 0, 0), turned(vb, 0, 0)
+		sc.judge = func(o *outcome, slack float64) (says string) {
+			q, u := append(placeA[:], placeB[:]...), append(speedA[:], speedB[:]...)
+			for j := range q {
+				says += off("place", o.q[j], q[j], 1e-8) + off("speed", o.u[j], u[j], 1e-6)
+			}
+			return says
+		}
+		for e, run := range []func() (verdict, string){sc.byEvents, sc.bySteps} {
+			if v, says := run(); v != right {
+				t.Errorf("%d: turned by %g, %s by %s: %s", i, tilt, v, []string{"events", "steps"}[e], says)
+			}
+		}
+	}
+}
