@@ -60,8 +60,8 @@ func TestBrushesAreFollowed(t *testing.T) {
 				&circuit.DC{Name: "motor", FromNode: "a", ToNode: "0", Motor: m}}})
 			return []drivetrain.Part{c}, err
 		}}
-	var off [2][2]float64 // rms of current and angle, at 1 ms and 0.5 ms
-	for i, steps := range []int{1, 2} {
+	var off [2][2]float64 // rms of current and angle, at 1 ms and 0.25 ms
+	for i, steps := range []int{1, 4} {
 		s, err := NewStepper(spec, StepOptions{Audited: true})
 		if err != nil {
 			t.Fatal(err)
@@ -90,11 +90,11 @@ func TestBrushesAreFollowed(t *testing.T) {
 			t.Errorf("a step allocates %g times", n)
 		}
 	}
-	for j, limit := range []float64{2e-3, 2e-3} {
+	for j, name := range []string{"current", "angle"} {
 		a, b := math.Sqrt(off[0][j]), math.Sqrt(off[1][j])
-		t.Logf("off by %.2g at 1 ms, %.2g at 0.5 ms", a, b)
-		if a > limit || b > 0.35*a {
-			t.Errorf("%s: off by %.2g at 1 ms, %.2g at 0.5 ms", []string{"current", "angle"}[j], a, b)
+		t.Logf("%s: off by %.2g at 1 ms, %.2g at 0.25 ms", name, a, b)
+		if order := math.Log2(a/b) / 2; a > 1e-3 || order < 1.5 {
+			t.Errorf("%s: off by %.2g at 1 ms, %.2g at 0.25 ms: order %.1f, want 2", name, a, b, order)
 		}
 	}
 }
