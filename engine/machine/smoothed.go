@@ -10,8 +10,9 @@ import (
 // smoothed is a Mover with friction whose sign is smoothed over a speed. Near v = 0 that speed may be passed in a small part of a step,
 // where the friction at the mean speed says little about the mean friction: the step would be of first order, and a joint that comes to
 // rest would go on with the opposite speed. So the joint is followed inside the step, M·dv/dt = τ − F(v), in spans in which F is nearly
-// straight, each as its tangent goes and what F misses of it at the end (exponential Rosenbrock method of two stages [HO10]). In machines with loops, and where the load of a joint
-// acts on its friction, it is a part as any other: the motions of several joints would have to agree inside the step.
+// straight, each as its tangent goes, with what F misses of it at the end (exponential Rosenbrock method of two stages [HO10]). In
+// machines with loops, and where the load of a joint acts on its friction, it is a part as any other: the motions of several joints would
+// have to agree inside the step.
 type smoothed struct{ bearing *drivetrain.Bearing }
 
 // spanSpeed is by which share of its distance from −Speed or Speed a speed changes in a span, about. The last span ends with the step.
