@@ -90,7 +90,7 @@ const (
 	brushSpan  = 0.1   // change of atan(sinh(i/i0)) over which the drop of brushes is near its tangent
 	onLine     = 1e-12 // V  by which a diode may be off its line
 	eventShare = 1e-12 // of the step: to which the instant of a diode is found, …
-	shortPart  = 1e-9  // … how far it is gone beyond, that all diodes show their new line, and …
+	shortPart  = 1e-9  // … how far beyond it a part goes, that all diodes show their new line, and …
 	shortGrows = 4     // … how much further each time one does not
 	maxTurns   = 60    // that look for the instant
 )
@@ -146,14 +146,14 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 		if at == t && next == end {
 			d = h
 		}
-		gone, p, st := c.part(at, d, part < maxParts)
+		duration, p, st := c.part(at, d, part < maxParts)
 		if st == engine.NonFinite {
 			return Power{}, st
 		}
 		worst = max(worst, st) // part has said NonFinite already
-		sum.Input += p.Input * gone / h
-		sum.Loss += p.Loss * gone / h
-		if at += gone; gone == d {
+		sum.Input += p.Input * duration / h
+		sum.Loss += p.Loss * duration / h
+		if at += duration; duration == d {
 			at = next
 		}
 	}
@@ -171,11 +171,11 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	return sum, worst
 }
 
-// part advances the state from the time at by d, or by less where divided is set and brushes or diodes leave their lines before, and adds to
-// the means of the step. It returns how far it came.
-func (c *Circuit) part(at, d float64, divided bool) (gone float64, p Power, st engine.Status) {
+// part advances the state from the time at by d, or by less where divided is set and brushes or diodes leave their lines before, and adds
+// to the means of the step. It returns the duration (s) of what it advanced.
+func (c *Circuit) part(at, d float64, divided bool) (duration float64, p Power, st engine.Status) {
 	s := &c.step
-	if gone = d; s.brushed || s.rectified {
+	if duration = d; s.brushed || s.rectified {
 		c.setMiddle(at, d)
 		if s.brushed {
 			c.setTangents(s.x)
@@ -188,24 +188,24 @@ func (c *Circuit) part(at, d float64, divided bool) (gone float64, p Power, st e
 		divided = divided && st == engine.OK
 		for k := range c.windings {
 			if w := &c.windings[k]; divided && w.drop > 0 {
-				if reach, rate := w.tangentRange(s.x[k], s.y[k]), math.Abs(s.y[k]); rate*gone > reach {
-					gone = reach / rate
+				if reach, rate := w.tangentRange(s.x[k], s.y[k]), math.Abs(s.y[k]); rate*duration > reach {
+					duration = reach / rate
 				}
 			}
 		}
 	}
 	ok := false
 	if s.rectified && divided {
-		gone, ok = c.advanceToDiode(at, gone)
+		duration, ok = c.advanceToDiode(at, duration)
 	} else {
-		ok = c.advance(at, gone)
+		ok = c.advance(at, duration)
 	}
 	if !ok {
 		return 0, Power{}, engine.NonFinite
 	}
-	mid, h := at+gone/2, s.length
+	mid, h := at+duration/2, s.length
 	if s.brushed {
-		c.correctBrushes(gone)
+		c.correctBrushes(duration)
 	}
 	c.fill(mid, 0, s.mean, s.speed, s.y)
 	c.lu.Solve(s.y)
@@ -213,15 +213,15 @@ func (c *Circuit) part(at, d float64, divided bool) (gone float64, p Power, st e
 		return 0, Power{}, engine.NonFinite
 	}
 	for k, v := range s.mean {
-		s.stepMean[k] += v * gone / h
+		s.stepMean[k] += v * duration / h
 	}
 	for k, l := range s.spin {
-		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * gone / h
+		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * duration / h
 	}
 	if s.derivativeStep != h {
-		c.sensitivity(gone, h, 1+2*s.lead/h)
+		c.sensitivity(duration, h, 1+2*s.lead/h)
 	}
-	if c.switchedLinear && gone == h {
+	if c.switchedLinear && duration == h {
 		s.derivativeStep = h
 	}
 	if c.Audited {
@@ -238,7 +238,7 @@ func (c *Circuit) part(at, d float64, divided bool) (gone float64, p Power, st e
 	}
 	copy(s.x, s.partEnd)
 	copy(c.solution.y, s.y)
-	return gone, p, st
+	return duration, p, st
 }
 
 // setMiddle takes speeds and switches of the middle of a part from the time at over d.
@@ -281,7 +281,7 @@ func (c *Circuit) advance(at, d float64) bool {
 }
 
 // advanceToDiode advances from the time at until a diode leaves its line, over d at most.
-func (c *Circuit) advanceToDiode(at, d float64) (gone float64, ok bool) {
+func (c *Circuit) advanceToDiode(at, d float64) (duration float64, ok bool) {
 	s := &c.step
 	// by which it is off after a part of d: at its end, or in the mean of a part in which it comes and goes
 	after := func(d float64) float64 {
@@ -321,10 +321,10 @@ func (c *Circuit) advanceToDiode(at, d float64) (gone float64, ok bool) {
 			side = -1
 		}
 	}
-	if gone = min(d, hi+s.shortest); gone < 2*s.shortest {
+	if duration = min(d, hi+s.shortest); duration < 2*s.shortest {
 		s.shortest *= shortGrows
 	}
-	return gone, c.advance(at, gone)
+	return duration, c.advance(at, duration)
 }
 
 // correctBrushes moves end and mean of a part of d by what the drops of the brushes at its end miss of their tangents.
