@@ -165,20 +165,27 @@ func (c *Circuit) turn(y []float64, one bool) bool {
 		if u := c.branchVoltage(p.fromNode, p.toNode, y); on == (u > p.knee) || math.Abs(u-p.knee) < onLine*(1+p.knee) {
 			continue
 		}
-		if p.g, p.u0 = p.gOn, p.knee; on {
-			p.g, p.u0 = p.gOff, 0
-		}
-		turned, c.factored, c.step.matricesValid = true, false, false
-		if one {
+		c.changeLine(p)
+		if turned = true; one {
 			break
 		}
 	}
 	return turned
 }
 
+// changeLine puts a diode on its other line.
+func (c *Circuit) changeLine(p *conductor) {
+	if p.g == p.gOn {
+		p.g, p.u0 = p.gOff, 0
+	} else {
+		p.g, p.u0 = p.gOn, p.knee
+	}
+	c.factored, c.step.matricesValid = false, false
+}
+
 // diodeDeviation is by how much (V) the diode that is furthest from its line is off it; negative: all are on theirs.
-func (c *Circuit) diodeDeviation(y []float64) float64 {
-	worst := math.Inf(-1)
+func (c *Circuit) diodeDeviation(y []float64) (worst float64, index int) {
+	worst, index = math.Inf(-1), -1
 	for k := range c.conductors {
 		p := &c.conductors[k]
 		if p.kind != rectifying {
@@ -188,9 +195,11 @@ func (c *Circuit) diodeDeviation(y []float64) float64 {
 		if p.g == p.gOn {
 			off = -off
 		}
-		worst = max(worst, off)
+		if off > worst || off-off != 0 {
+			worst, index = off, k
+		}
 	}
-	return worst
+	return worst, index
 }
 
 // phi is the voltage of a node.

@@ -106,3 +106,50 @@ func TestKinksAreFollowed(t *testing.T) {
 		})
 	}
 }
+
+// A bridge behind a coil charges a capacitor: two diodes change at once, and between two half waves all rest, also where they are nearly
+// ideal. Errors fall with the square of the step, and the energies close.
+func TestBridgeIsFollowed(t *testing.T) {
+	const end = 0.05
+	for _, r := range [][2]float64{{0.05, 1e5}, {1e-6, 1e9}} {
+		diode := func(name, from, to string) *Diode {
+			return &Diode{Name: name, FromNode: from, ToNode: to, Knee: 0.7, Ron: r[0], Roff: r[1]}
+		}
+		run := func(h float64) ([]float64, Energies) {
+			c := build(t, 0,
+				&VoltageSource{Name: "u", FromNode: "s", ToNode: "n", U: reference.Sine{Tone: reference.Tone{Amplitude: 30, Frequency: 50}}},
+				&Resistor{Name: "earth", FromNode: "n", ToNode: "0", R: 1e4}, &Inductor{Name: "l", FromNode: "s", ToNode: "a", L: 1e-3, R: 0.1},
+				diode("ap", "a", "p"), diode("np", "n", "p"), diode("0a", "0", "a"), diode("0n", "0", "n"),
+				&Capacitor{Name: "c", FromNode: "p", ToNode: "0", C: 1e-3}, &Resistor{Name: "load", FromNode: "p", ToNode: "0", R: 50})
+			c.Audited = true
+			x := make([]float64, len(c.States()))
+			c.Reset(x)
+			e := Energies{StoredChange: -c.StoredEnergy(nil, x)}
+			for k := range int(math.Round(end / h)) {
+				p, st := c.Trial(float64(k)*h, h, nil, nil, nil, x, x, nil, nil)
+				if st != engine.OK {
+					t.Fatalf("%g s: %v", float64(k)*h, st)
+				}
+				e.Add(p, h)
+			}
+			e.StoredChange += c.StoredEnergy(nil, x)
+			return x, e
+		}
+		truth, _ := run(5e-6)
+		miss := func(h float64) (off float64) {
+			x, e := run(h)
+			for k := range x {
+				off = max(off, math.Abs(x[k]-truth[k]))
+			}
+			if e.Relative() > 1e-2 {
+				t.Errorf("%g Ω, %g s: energies close to %.1e", r[0], h, e.Relative())
+			}
+			return off
+		}
+		a, b := miss(1e-3), miss(2.5e-4)
+		t.Logf("%g Ω: off by %.1e A, V at 1 ms, %.1e at 0.25 ms", r[0], a, b)
+		if order := math.Log2(a/b) / 2; order < 1.7 || b > 2e-2 {
+			t.Errorf("%g Ω: off by %.1e A, V at 1 ms, %.1e at 0.25 ms: order %.2f, want 2", r[0], a, b, order)
+		}
+	}
+}

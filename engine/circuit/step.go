@@ -40,7 +40,8 @@ type stepper struct {
 	speed          []float64 // in the middle of the part
 	begin, length  float64   // s  of the step
 	lead           float64   // s  of the middle of the part before that of the step
-	shortest       float64   // s  part that a diode ends
+	shortParts     int       // that diodes ended in the step
+	event          int       // conductor that leaves its line at the end of the part; −1: none
 	brushed        bool
 	rectified      bool      // there are diodes
 	matricesValid  bool      // fields, resistances and A are those in force
@@ -86,13 +87,12 @@ func newStepper(c *Circuit) stepper {
 }
 
 const (
-	maxParts   = 10000 // of a step; what is left then is taken at once
-	brushSpan  = 0.1   // change of atan(sinh(i/i0)) over which the drop of brushes is near its tangent
-	onLine     = 1e-12 // V  by which a diode may be off its line
-	eventShare = 1e-12 // of the step: to which the instant of a diode is found, …
-	shortPart  = 1e-9  // … how far beyond it a part goes, that all diodes show their new line, and …
-	shortGrows = 4     // … how much further each time one does not
-	maxTurns   = 60    // that look for the instant
+	maxParts  = 10000 // of a step; what is left then is taken at once
+	brushSpan = 0.1   // change of atan(sinh(i/i0)) over which the drop of brushes is near its tangent
+	onLine    = 1e-12 // V  by which a diode may be off its line
+	shortPart = 1e-9  // share of the step: a part that is shorter is short
+	maxShort  = 20    // short parts of a step; for what is left then diodes are on the lines of the mean
+	maxTurns  = 60    // that look for the instant of a diode, or for the lines of a mean
 )
 
 // Trial advances x, which it leaves alone, from t by h > 0 (s) when the machine starts at the positions q with the speeds v and has the
@@ -110,7 +110,7 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	for k := range s.rate {
 		s.rate[k] = 2 * (w[k] - v[k]) / h
 	}
-	s.begin, s.length, s.shortest = t, h, shortPart*h
+	s.begin, s.length, s.shortParts = t, h, 0
 	copy(s.w, w)
 	if s.matricesValid = s.matricesValid && c.switchedLinear; !s.matricesValid {
 		c.fields(s.qm)
@@ -195,9 +195,13 @@ func (c *Circuit) part(at, d float64, divided bool) (duration float64, p Power, 
 		}
 	}
 	ok := false
-	if s.rectified && divided {
+	s.event = -1
+	switch {
+	case s.rectified && divided && s.shortParts < maxShort:
 		duration, ok = c.advanceToDiode(at, duration)
-	} else {
+	case s.rectified:
+		ok, st = c.advanceOnMean(at, duration)
+	default:
 		ok = c.advance(at, duration)
 	}
 	if !ok {
@@ -238,6 +242,9 @@ func (c *Circuit) part(at, d float64, divided bool) (duration float64, p Power, 
 	}
 	copy(s.x, s.partEnd)
 	copy(c.solution.y, s.y)
+	if s.event >= 0 {
+		c.changeLine(&c.conductors[s.event])
+	}
 	return duration, p, st
 }
 
@@ -280,30 +287,41 @@ func (c *Circuit) advance(at, d float64) bool {
 	return true
 }
 
+// deviates is by how much the diode is off its line that is furthest off it, at the state x a time after t; s.event is that diode.
+func (c *Circuit) deviates(t, after float64, x []float64) (off float64) {
+	s := &c.step
+	c.fill(t, after, x, s.speed, c.solution.y)
+	c.lu.Solve(c.solution.y)
+	off, s.event = c.diodeDeviation(c.solution.y)
+	return off
+}
+
 // advanceToDiode advances from the time at until a diode leaves its line, over d at most.
 func (c *Circuit) advanceToDiode(at, d float64) (duration float64, ok bool) {
 	s := &c.step
+	lowest, _ := c.diodeDeviation(s.y) // s.y is the solution at the beginning
 	// by which it is off after a part of d: at its end, or in the mean of a part in which it comes and goes
 	after := func(d float64) float64 {
 		if ok = c.advance(at, d); !ok {
 			return 0
 		}
-		c.fill(at+d/2, d/2, s.partEnd, s.speed, c.solution.y)
-		c.lu.Solve(c.solution.y)
-		off := c.diodeDeviation(c.solution.y)
-		c.fill(at+d/2, 0, s.mean, s.speed, c.solution.y)
-		c.lu.Solve(c.solution.y)
-		off = max(off, c.diodeDeviation(c.solution.y))
+		off := c.deviates(at+d/2, 0, s.mean)
+		if event, end := s.event, c.deviates(at+d/2, d/2, s.partEnd); end > off {
+			off = end
+		} else {
+			s.event = event
+		}
 		ok = off-off == 0
 		return off
 	}
-	lo, low := 0.0, min(c.diodeDeviation(s.y), 0) // s.y is the solution at the beginning
+	lo, low := 0.0, min(lowest, 0)
 	hi, high := d, after(d)
-	if !ok || high <= onLine || low-low != 0 {
-		return d, ok && low-low == 0
+	if !ok || !(high > onLine) {
+		s.event = -1
+		return d, ok
 	}
 	// regula falsi with Illinois weights
-	for side, turn := 0, 0; hi-lo > eventShare*s.length && turn < maxTurns; turn++ {
+	for side, turn := 0, 0; hi-lo > 1e-15*hi && turn < maxTurns; turn++ {
 		middle := lo + (hi-lo)*min(max(low/(low-high), 0.001), 0.999)
 		off := after(middle)
 		switch {
@@ -321,10 +339,27 @@ func (c *Circuit) advanceToDiode(at, d float64) (duration float64, ok bool) {
 			side = -1
 		}
 	}
-	if duration = min(d, hi+s.shortest); duration < 2*s.shortest {
-		s.shortest *= shortGrows
+	if hi < shortPart*s.length {
+		s.shortParts++
 	}
-	return duration, c.advance(at, duration)
+	after(hi)
+	return hi, ok
+}
+
+// advanceOnMean advances with diodes on the lines on which they are in the mean of the part.
+func (c *Circuit) advanceOnMean(at, d float64) (ok bool, st engine.Status) {
+	s := &c.step
+	for turn := 0; c.advance(at, d); turn++ {
+		c.fill(at+d/2, 0, s.mean, s.speed, s.y)
+		c.lu.Solve(s.y)
+		if turn == maxTurns {
+			return true, engine.NotConverged
+		}
+		if !c.turn(s.y, turn >= 4) {
+			return true, engine.OK
+		}
+	}
+	return false, engine.NonFinite
 }
 
 // correctBrushes moves end and mean of a part of d by what the drops of the brushes at its end miss of their tangents.
