@@ -43,6 +43,7 @@ const (
 	dryMotor                           // it has dry friction too
 	effortDriven                       // a torque turns a mass with dry friction, the torque and q are recorded
 	pendulumOnly                       // a torque swings a pendulum, the torque and q are recorded
+	brushedMotor                       // a motor whose brushes drop most of its voltage, as the file says
 )
 
 // responseBench is a machine before it is recorded. Columns are u, i, q, or tau, q.
@@ -78,6 +79,9 @@ func newResponseBench(on machineOfSuite, seed uint64) *responseBench {
 		b.J, b.b, b.fc, amplitude, b.qNoise = vary(0.02), vary(0.05), vary(0.3), 0.6+0.6*r.Float64(), 1e-3
 	case pendulumOnly:
 		b.J, b.b, b.mgl, amplitude, b.qNoise, b.rows, b.dt = vary(0.02), vary(0.02), vary(1), 0.5+0.3*r.Float64(), 1e-3, 1500, 4e-3
+	case brushedMotor:
+		amplitude = 2 + r.Float64()
+		b.drive = func(u, i, _ float64) float64 { return u - 0.6*math.Tanh(i/0.05) }
 	}
 	hold := 50 * b.dt
 	b.level = func(t float64) float64 {
@@ -182,7 +186,7 @@ func (b *responseBench) write(t *testing.T) (file string, truth map[string]float
 	truth = map[string]float64{"R": b.R, "K": b.K, "J": b.J, "b": b.b, "Fc": b.fc, "m": b.mgl / (9.81 * 0.1)}
 	mass := ""
 	switch b.on {
-	case motorDriven, dryMotor:
+	case motorDriven, dryMotor, brushedMotor:
 		motors = "  motors: {motor: {joint: rotor, R: 1 ohm, L: 2 mH, K: 0.04 N·m/A, voltage: 12 V}}\n"
 		input = "machine.motors.motor.voltage, column: {name: u, unit: V}"
 		outputs = "  - {name: motor.i, column: {name: i, unit: A}}\n"
@@ -190,6 +194,9 @@ func (b *responseBench) write(t *testing.T) (file string, truth map[string]float
 			"  - {path: machine.motors.motor.K, name: K, range: [0.005 N·m/A, 0.5 N·m/A]}\n" +
 			"  - {path: machine.bodies.rotor.joint.armature, name: J, range: [1e-5 kg·m², 1e-3 kg·m²]}\n" +
 			"  - {path: machine.bodies.rotor.joint.damping, name: b, range: [1e-5 N·m·s/rad, 5e-3 N·m·s/rad]}\n"
+		if b.on == brushedMotor {
+			motors = strings.Replace(motors, "voltage: 12 V", "brush_drop: 0.6 V, drop_current: 50 mA, voltage: 12 V", 1)
+		}
 		if b.on == dryMotor {
 			joint = "{kind: revolute, armature: 2e-4 kg·m², damping: 1e-4 N·m·s/rad, friction: {law: coulomb, Fc: 0.01 N·m}, " +
 				"friction_speed: 0.3 rad/s}"
@@ -291,7 +298,8 @@ func loadedBy(f func(b *responseBench) func(t, q, v float64) float64) func(b *re
 	return func(b *responseBench) { b.torque = f(b) }
 }
 
-var responseKinds = slices.Concat(motorKinds(motorDriven, "motor"), motorKinds(dryMotor, "dry motor"), effortKinds, pendulumKinds)
+var responseKinds = slices.Concat(motorKinds(motorDriven, "motor"), motorKinds(dryMotor, "dry motor"), effortKinds, pendulumKinds,
+	brushedKinds)
 
 // motorKinds are records of a motor.
 func motorKinds(on machineOfSuite, name string) (list []responseKind) {
@@ -508,9 +516,22 @@ var pendulumKinds = []responseKind{
 	})},
 }
 
+// brushedKinds are records of a motor whose current goes through the drop of its brushes.
+var brushedKinds = []responseKind{
+	{"brushed motor, levels", true, brushedMotor, func(b *responseBench) {}},
+	{"brushed motor, few samples", true, brushedMotor, func(b *responseBench) { b.rows, b.dt = 1500, 2e-3 }},
+	{"brushed motor, fine", true, brushedMotor, func(b *responseBench) { b.iNoise, b.qNoise = 2e-3, 2e-4 }},
+	{"brushed motor, a larger drop", false, brushedMotor, func(b *responseBench) {
+		b.drive = func(u, i, _ float64) float64 { return u - 0.8*math.Tanh(i/0.05) }
+	}},
+	{"brushed motor, a softer drop", false, brushedMotor, func(b *responseBench) {
+		b.drive = func(u, i, _ float64) float64 { return u - 0.6*math.Tanh(i/0.2) }
+	}},
+}
+
 // gateKinds are those of which one record is tried without the tag soak.
 var gateKinds = []string{"motor, levels", "motor, little drag", "motor, imbalance", "mass, levels", "pendulum, dry friction",
-	"motor, gain of the angle", "pendulum, clock", "mass, wide dip under noise"}
+	"motor, gain of the angle", "pendulum, clock", "mass, wide dip under noise", "brushed motor, levels"}
 
 // No value of any kind of response is wrong with confidence, clean ones are identified, and their intervals hold what was put in.
 func TestResponseSuite(t *testing.T) {

@@ -199,12 +199,13 @@ func (b *builder) finish() {
 	for k := range c.heaters {
 		c.start = append(c.start, c.heaters[k].ta)
 	}
-	c.switchedLinear = len(c.heaters) == 0
+	c.constantFields = true
 	for _, g := range c.groups {
 		c.varyingFields = c.varyingFields || !g.static
 		_, constant := g.field.(*Constant)
-		c.switchedLinear = c.switchedLinear && constant
+		c.constantFields = c.constantFields && constant
 	}
+	c.switchedLinear = len(c.heaters) == 0 && c.constantFields
 	for _, p := range c.conductors {
 		c.switchedLinear = c.switchedLinear && p.kind != rectifying
 	}

@@ -67,6 +67,7 @@ type Circuit struct {
 	nx             int // states: currents, voltages of capacitors, temperatures
 	n              int // unknowns of the solve: i′, φ, j
 	varyingFields  bool
+	constantFields bool // nothing of A depends on positions and speeds
 	switchedLinear bool // nothing but switches changes its equations: those of windings with Constant fields, no heat, brushes and diodes
 	lu             engine.LU
 	factored       bool // lu holds the factors for the flags of the conductors as they are, and a constant L

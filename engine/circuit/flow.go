@@ -12,10 +12,15 @@ type instant struct {
 	y     []float64 // i′ (A/s), φ (V), j (A)
 	inCut []bool    // by node: its row belongs to a cut
 	ohm   []float64 // Ω  of the windings, warm
+
+	// the voltage of a winding is slope·i + offset where its brushes are taken on their tangent
+	slope, offset []float64 // Ω, V
 }
 
 func newInstant(c *Circuit) instant {
-	in := instant{make([]float64, c.n), make([]bool, len(c.nodes)), make([]float64, len(c.windings))}
+	m := len(c.windings)
+	in := instant{y: make([]float64, c.n), inCut: make([]bool, len(c.nodes)), ohm: make([]float64, m), slope: make([]float64, m),
+		offset: make([]float64, m)}
 	for _, p := range c.cuts {
 		in.inCut[p.row] = true
 	}
@@ -34,13 +39,11 @@ func (c *Circuit) Flow(t float64, q, v, x, dx, tau []float64) (Power, engine.Sta
 	c.throw(t)
 	c.fields(q)
 	c.setResistances(x)
+	c.setTangents(x)
 	y := c.solution.y
 	st := c.solveDiodes(func() {
 		c.homogeneous(x, v, y)
 		c.affine(t, v, y)
-		for k := range c.windings {
-			y[k] -= c.windings[k].brushes(x[k])
-		}
 	}, y)
 	if st == engine.NonFinite {
 		return Power{}, st
@@ -55,8 +58,7 @@ func (c *Circuit) Flow(t float64, q, v, x, dx, tau []float64) (Power, engine.Sta
 	for k := range c.windings {
 		if h := c.windings[k].heat; h >= 0 {
 			p := &c.heaters[h]
-			loss := (c.solution.ohm[k]*x[k] + c.windings[k].brushes(x[k])) * x[k]
-			dx[hot+h] = (loss - (x[hot+h]-p.ta)/p.res) / p.capacity
+			dx[hot+h] = (c.heat(k, x[k]) - (x[hot+h]-p.ta)/p.res) / p.capacity
 		}
 	}
 	out := c.forces(v, x, y, tau)
@@ -70,6 +72,11 @@ func (w *winding) brushes(i float64) float64 {
 		return 0
 	}
 	return w.drop * math.Tanh(i/w.scale)
+}
+
+// heat is what winding k turns into it at the current i (W).
+func (c *Circuit) heat(k int, i float64) float64 {
+	return (c.solution.ohm[k]*i + c.windings[k].brushes(i)) * i
 }
 
 // throw sets the switches for the time t.
@@ -109,6 +116,19 @@ func (c *Circuit) setResistances(x []float64) {
 	}
 }
 
+// setTangents takes the drops of brushes as their tangents at the currents x, with resistances that are set.
+func (c *Circuit) setTangents(x []float64) {
+	in := &c.solution
+	for k := range c.windings {
+		in.slope[k], in.offset[k] = in.ohm[k], 0
+		if w := &c.windings[k]; w.drop > 0 {
+			y := math.Tanh(x[k] / w.scale)
+			tangent := w.drop / w.scale * (1 - y*y)
+			in.slope[k], in.offset[k] = in.ohm[k]+tangent, w.drop*y-tangent*x[k]
+		}
+	}
+}
+
 // ohm is the resistance (Ω) at a temperature (°C), as in package plant.
 func (w *winding) ohm(h *heater, temp float64) float64 { return w.r * max(0.1, 1+h.tc*(temp-t20)) }
 
@@ -142,18 +162,44 @@ func (c *Circuit) turn(y []float64, one bool) bool {
 			continue
 		}
 		on := p.g == p.gOn
-		if u := c.branchVoltage(p.fromNode, p.toNode, y); on == (u > p.knee) || math.Abs(u-p.knee) < 1e-12*(1+p.knee) {
+		if u := c.branchVoltage(p.fromNode, p.toNode, y); on == (u > p.knee) || math.Abs(u-p.knee) < onLine*(1+p.knee) {
 			continue
 		}
-		if p.g, p.u0 = p.gOn, p.knee; on {
-			p.g, p.u0 = p.gOff, 0
-		}
-		turned, c.factored = true, false
-		if one {
+		c.changeLine(p)
+		if turned = true; one {
 			break
 		}
 	}
 	return turned
+}
+
+// changeLine puts a diode on its other line.
+func (c *Circuit) changeLine(p *conductor) {
+	if p.g == p.gOn {
+		p.g, p.u0 = p.gOff, 0
+	} else {
+		p.g, p.u0 = p.gOn, p.knee
+	}
+	c.factored, c.step.matricesValid = false, false
+}
+
+// diodeDeviation is by how much (V) the diode that is furthest from its line is off it; negative: all are on theirs.
+func (c *Circuit) diodeDeviation(y []float64) (worst float64, index int) {
+	worst, index = math.Inf(-1), -1
+	for k := range c.conductors {
+		p := &c.conductors[k]
+		if p.kind != rectifying {
+			continue
+		}
+		off := c.branchVoltage(p.fromNode, p.toNode, y) - p.knee
+		if p.g == p.gOn {
+			off = -off
+		}
+		if off > worst || off-off != 0 {
+			worst, index = off, k
+		}
+	}
+	return worst, index
 }
 
 // phi is the voltage of a node.
@@ -239,7 +285,7 @@ func (c *Circuit) homogeneous(x, v, y []float64) {
 	clear(y)
 	for k := range c.windings {
 		w := &c.windings[k]
-		y[k] = -c.solution.ohm[k] * x[k]
+		y[k] = -c.solution.slope[k] * x[k]
 		c.leave(w.fromNode, w.toNode, x[k], y)
 	}
 	for g := range c.groups {
@@ -259,9 +305,12 @@ func (c *Circuit) homogeneous(x, v, y []float64) {
 	}
 }
 
-// affine adds the part that is not: sources and what magnets induce.
+// affine adds the part that is not: sources, what magnets induce and the offsets of brushes.
 func (c *Circuit) affine(t float64, v, y []float64) {
 	m, nn := len(c.windings), len(c.nodes)
+	for k, u := range c.solution.offset {
+		y[k] -= u
+	}
 	for g := range c.groups {
 		p := &c.groups[g]
 		speed := coordinate(v, p.axis)
@@ -350,7 +399,7 @@ func (p *group) force(i []float64) float64 {
 func (c *Circuit) power(t float64, x, y []float64) (in, loss float64) {
 	base := len(c.windings) + len(c.nodes)
 	for k := range c.windings {
-		loss += (c.solution.ohm[k]*x[k] + c.windings[k].brushes(x[k])) * x[k]
+		loss += c.heat(k, x[k])
 	}
 	for k := range c.conductors {
 		p := &c.conductors[k]

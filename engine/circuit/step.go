@@ -14,8 +14,9 @@ import (
 // scheme second order. So do the energies of a step: the mean force times the mean speed differs from what the back-emf takes out of
 // the circuit by what current and speed vary together in it.
 //
-// Brushes: drop·tanh(i/i0) is taken as the resistance drop·tanh(ī/i0)/ī of the mean current, found by iteration. Diodes stay on one
-// of their lines for a part; it is the one of the mean of the part, so the instant of a change is known to a part: first order there.
+// Brushes and diodes are followed inside the step: a part of it ends where they leave the lines on which they are taken. The line of brushes
+// is the tangent of drop·tanh(i/i0) where the part begins; what the drop misses of it at the end acts on the part as the square of the time,
+// which is an exponential Rosenbrock method of two stages [HO10]. A diode is on one of its two, and the instant at which it changes is found.
 
 // stepper is the workspace of Trial.
 type stepper struct {
@@ -23,9 +24,6 @@ type stepper struct {
 	a, b           []float64 // x′ = A·x + b
 	x, mean        []float64 // at the end of the part; over it
 	stepMean       []float64 // mean over the step
-	secant         []float64 // Ω  of the brushes, by winding
-	lastSecant     []float64 // Ω  … of the turn before
-	lastMiss       []float64 // Ω  … by which the drop at the mean current missed it
 	y              []float64 // solution for the mean
 	drive          []float64 // ∂b/∂v of one axis
 	dx             []float64 // ∂x/∂v, a row for each axis that moves
@@ -37,20 +35,25 @@ type stepper struct {
 	j, dj          []float64 // their mean currents over the step, and ∂/∂v, a row for each axis that moves
 	phi            phis
 	qm             []float64
+	w              []float64 // mean speeds of the step
 	rate           []float64 // 1/s²  of the speeds
 	speed          []float64 // in the middle of the part
+	begin, length  float64   // s  of the step
+	lead           float64   // s  of the middle of the part before that of the step
+	shortParts     int       // that diodes ended in the step
+	event          int       // conductor that leaves its line at the end of the part; −1: none
 	brushed        bool
-	matricesValid  bool      // fields, resistances and A are those of the last step: of a switched-linear circuit only
+	rectified      bool      // there are diodes
+	matricesValid  bool      // fields, resistances and A are those in force
 	derivativeStep float64   // s  step for which dx, dmean, dj and dy are those of a switched-linear circuit; NaN: none
 	dy             []float64 // ∂(solution for the mean)/∂v, a row for each axis that moves, of a switched-linear circuit
 }
 
 func newStepper(c *Circuit) stepper {
 	lin := len(c.windings) + len(c.capacitors)
-	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin), secant: make([]float64, len(c.windings)),
-		lastSecant: make([]float64, len(c.windings)), lastMiss: make([]float64, len(c.windings)),
+	s := stepper{lin: lin, a: make([]float64, lin*lin), phi: newPhis(lin),
 		y: make([]float64, c.n), derivativeStep: math.NaN(), qm: make([]float64, c.axes), rate: make([]float64, c.axes),
-		speed: make([]float64, c.axes)}
+		w: make([]float64, c.axes), speed: make([]float64, c.axes)}
 	for axis := range c.axes {
 		uses := false
 		for _, g := range c.groups {
@@ -77,16 +80,25 @@ func newStepper(c *Circuit) stepper {
 	for k := range c.windings {
 		s.brushed = s.brushed || c.windings[k].drop > 0
 	}
+	for k := range c.conductors {
+		s.rectified = s.rectified || c.conductors[k].kind == rectifying
+	}
 	return s
 }
 
-// maxParts is how many parts one step may be cut into by the jumps of its sources.
-const maxParts = 10000
+const (
+	maxParts  = 10000 // of a step; what is left then is taken at once
+	brushSpan = 0.1   // change of atan(sinh(i/i0)) over which the drop of brushes is near its tangent
+	onLine    = 1e-12 // V  by which a diode may be off its line
+	shortPart = 1e-9  // share of the step: a part that is shorter is short
+	maxShort  = 20    // short parts of a step; for what is left then diodes are on the lines of the mean
+	maxTurns  = 60    // that look for the instant of a diode, or for the lines of a mean
+)
 
 // Trial advances x, which it leaves alone, from t by h > 0 (s) when the machine starts at the positions q with the speeds v and has the
 // mean speeds w. It writes the state at the end to xn (which may be x itself), adds the mean forces to tau and their derivatives with
 // respect to w to slope (row-major, one row a coordinate). Mean powers of the step are returned where Audited is set, else its work
-// alone. Limited says that sources jumped more than 10000 times and the rest of the step was taken at once.
+// alone. Limited says that the step came to more than 10000 parts and the rest of it was taken at once.
 func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Power, engine.Status) {
 	if !numeric.AllFinite(x...) || !numeric.AllFinite(q...) || !numeric.AllFinite(w...) {
 		return Power{}, engine.NonFinite
@@ -98,10 +110,13 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	for k := range s.rate {
 		s.rate[k] = 2 * (w[k] - v[k]) / h
 	}
-	if !s.matricesValid {
+	s.begin, s.length, s.shortParts = t, h, 0
+	copy(s.w, w)
+	if s.matricesValid = s.matricesValid && c.switchedLinear; !s.matricesValid {
 		c.fields(s.qm)
 		c.setResistances(x)
 		c.warmer(h, x)
+		c.setTangents(x)
 	}
 	if c.varyingFields {
 		c.factored = false
@@ -131,21 +146,16 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 		if at == t && next == end {
 			d = h
 		}
-		lead := at + d/2 - (t + h/2) // of the middle of the part before that of the step
-		if d == h {
-			lead = 0
-		}
-		for k, r := range s.rate {
-			s.speed[k] = w[k] + r*lead
-		}
-		p, st := c.part(at, d, h, lead)
+		duration, p, st := c.part(at, d, part < maxParts)
 		if st == engine.NonFinite {
 			return Power{}, st
 		}
 		worst = max(worst, st) // part has said NonFinite already
-		sum.Input += p.Input * d / h
-		sum.Loss += p.Loss * d / h
-		at = next
+		sum.Input += p.Input * duration / h
+		sum.Loss += p.Loss * duration / h
+		if at += duration; duration == d {
+			at = next
+		}
 	}
 	c.temperatures(h, x, xn)
 	copy(xn, s.x)
@@ -161,58 +171,109 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	return sum, worst
 }
 
-// part advances the state by d, a part of a step of h that begins at t, and adds to the means of the step.
-func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
+// part advances the state from the time at by d, or by less where divided is set and brushes or diodes leave their lines before, and adds
+// to the means of the step. It returns the duration (s) of what it advanced.
+func (c *Circuit) part(at, d float64, divided bool) (duration float64, p Power, st engine.Status) {
 	s := &c.step
-	w := s.speed
-	mid := t + d/2
-	c.throw(mid)
-	clear(s.secant)
-	for k := range c.windings {
-		s.secant[k] = c.windings[k].secant(s.x[k])
-	}
-	var st engine.Status
-	for turn := 0; ; turn++ {
-		if !c.system(mid, w) {
-			return Power{}, engine.NonFinite
+	if duration = d; s.brushed || s.rectified {
+		c.setMiddle(at, d)
+		if s.brushed {
+			c.setTangents(s.x)
+			s.matricesValid = false
 		}
-		s.phi.set(s.a, d)
-		clear(s.mean)
-		times(s.mean, s.phi.p1, s.x, 1)
-		times(s.mean, s.phi.p2, s.b, d)
-		if c.switchedLinear {
-			break
+		if st = c.solveDiodes(func() { c.fill(at+d/2, -d/2, s.x, s.speed, s.y) }, s.y); st == engine.NonFinite {
+			return 0, Power{}, st
 		}
-		// the whole solution at the mean: voltages and currents without a state
-		c.fill(mid, s.mean, w, s.y)
-		c.lu.Solve(s.y)
-		if !numeric.AllFinite(s.y...) {
-			return Power{}, engine.NonFinite
-		}
-		again := c.turn(s.y, turn >= 4)
+		c.factored = true // L is frozen in the step
+		divided = divided && st == engine.OK
 		for k := range c.windings {
-			if !s.brushed {
-				break
+			if w := &c.windings[k]; divided && w.drop > 0 {
+				if reach, rate := w.tangentRange(s.x[k], s.y[k]), math.Abs(s.y[k]); rate*duration > reach {
+					duration = reach / rate
+				}
 			}
-			p, r := &c.windings[k], s.secant[k]
-			found := p.secant(s.mean[k])
-			miss := found - r
-			again = again || math.Abs(miss) > 1e-10*(found+c.solution.ohm[k])
-			// by the chord through this turn and the one before: where the drop takes most of the voltage the plain iteration needs 60 turns
-			if chord := r - miss*(r-s.lastSecant[k])/(miss-s.lastMiss[k]); turn > 0 && turn < 16 && chord > 0 && chord*p.scale < p.drop {
-				found = chord
-			}
-			s.lastSecant[k], s.lastMiss[k], s.secant[k] = r, miss, found
-		}
-		if !again {
-			break
-		}
-		if turn > 64 {
-			st = engine.NotConverged
-			break
 		}
 	}
-	c.affineRate(mid, s.rate, s.mean, c.solution.y)
+	ok := false
+	s.event = -1
+	switch {
+	case s.rectified && divided && s.shortParts < maxShort:
+		duration, ok = c.advanceToDiode(at, duration)
+	case s.rectified:
+		ok, st = c.advanceOnMean(at, duration)
+	default:
+		ok = c.advance(at, duration)
+	}
+	if !ok {
+		return 0, Power{}, engine.NonFinite
+	}
+	mid, h := at+duration/2, s.length
+	if s.brushed {
+		c.correctBrushes(duration)
+	}
+	c.fill(mid, 0, s.mean, s.speed, s.y)
+	c.lu.Solve(s.y)
+	if !numeric.AllFinite(s.y...) {
+		return 0, Power{}, engine.NonFinite
+	}
+	for k, v := range s.mean {
+		s.stepMean[k] += v * duration / h
+	}
+	for k, l := range s.spin {
+		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * duration / h
+	}
+	if s.derivativeStep != h {
+		c.sensitivity(duration, h, 1+2*s.lead/h)
+	}
+	if c.switchedLinear && duration == h {
+		s.derivativeStep = h
+	}
+	if c.Audited {
+		// the loss is a square: Simpson's rule with the mean as its middle
+		for k, x := range [3][]float64{s.x, s.mean, s.partEnd} {
+			c.fill(mid, 0, x, s.speed, c.solution.y)
+			c.lu.Solve(c.solution.y)
+			in, loss := c.power(mid, x, c.solution.y)
+			p.Loss += loss * [3]float64{1. / 6, 4. / 6, 1. / 6}[k]
+			if k == 1 {
+				p.Input = in
+			}
+		}
+	}
+	copy(s.x, s.partEnd)
+	copy(c.solution.y, s.y)
+	if s.event >= 0 {
+		c.changeLine(&c.conductors[s.event])
+	}
+	return duration, p, st
+}
+
+// setMiddle takes speeds and switches of the middle of a part from the time at over d.
+func (c *Circuit) setMiddle(at, d float64) {
+	s := &c.step
+	if s.lead = at + d/2 - (s.begin + s.length/2); d == s.length {
+		s.lead = 0
+	}
+	for k, r := range s.rate {
+		s.speed[k] = s.w[k] + r*s.lead
+	}
+	c.throw(at + d/2)
+}
+
+// advance finds the state after a part from the time at over d, with brushes and diodes on their lines, and its mean; false: not a number.
+func (c *Circuit) advance(at, d float64) bool {
+	s := &c.step
+	c.setMiddle(at, d)
+	mid := at + d/2
+	if !c.system(mid, s.speed) {
+		return false
+	}
+	s.phi.set(s.a, d)
+	clear(s.mean)
+	times(s.mean, s.phi.p1, s.x, 1)
+	times(s.mean, s.phi.p2, s.b, d)
+	clear(c.solution.y)
+	c.affineRate(mid, 1, s.rate, s.mean, c.solution.y)
 	c.lu.Solve(c.solution.y)
 	c.rates(c.solution.y, s.drive)
 	next := s.partEnd
@@ -223,58 +284,116 @@ func (c *Circuit) part(t, d, h, lead float64) (Power, engine.Status) {
 	times(next, s.phi.p1, s.drive, -d*d/2)
 	times(s.mean, s.phi.p3, s.drive, d*d)
 	times(s.mean, s.phi.p2, s.drive, -d*d/2)
-	c.fill(mid, s.mean, w, s.y)
-	c.lu.Solve(s.y)
-	if !numeric.AllFinite(s.y...) {
-		return Power{}, engine.NonFinite
+	return true
+}
+
+// deviates is by how much the diode is off its line that is furthest off it, at the state x a time after t; s.event is that diode.
+func (c *Circuit) deviates(t, after float64, x []float64) (off float64) {
+	s := &c.step
+	c.fill(t, after, x, s.speed, c.solution.y)
+	c.lu.Solve(c.solution.y)
+	off, s.event = c.diodeDeviation(c.solution.y)
+	return off
+}
+
+// advanceToDiode advances from the time at until a diode leaves its line, over d at most.
+func (c *Circuit) advanceToDiode(at, d float64) (duration float64, ok bool) {
+	s := &c.step
+	lowest, _ := c.diodeDeviation(s.y) // s.y is the solution at the beginning
+	// by which it is off after a part of d: at its end, or in the mean of a part in which it comes and goes
+	after := func(d float64) float64 {
+		if ok = c.advance(at, d); !ok {
+			return 0
+		}
+		off := c.deviates(at+d/2, 0, s.mean)
+		if event, end := s.event, c.deviates(at+d/2, d/2, s.partEnd); end > off {
+			off = end
+		} else {
+			s.event = event
+		}
+		ok = off-off == 0
+		return off
 	}
-	for k, v := range s.mean {
-		s.stepMean[k] += v * d / h
+	lo, low := 0.0, min(lowest, 0)
+	hi, high := d, after(d)
+	if !ok || !(high > onLine) {
+		s.event = -1
+		return d, ok
 	}
-	for k, l := range s.spin {
-		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * d / h
-	}
-	if s.derivativeStep != h {
-		c.sensitivity(d, h, 1+2*lead/h)
-	}
-	if c.switchedLinear && d == h {
-		s.derivativeStep = h
-	}
-	var p Power
-	if c.Audited {
-		// the loss is a square: Simpson's rule with the mean as its middle
-		for k, x := range [3][]float64{s.x, s.mean, next} {
-			c.fill(mid, x, w, c.solution.y)
-			c.lu.Solve(c.solution.y)
-			in, loss := c.power(mid, x, c.solution.y)
-			p.Loss += loss * [3]float64{1. / 6, 4. / 6, 1. / 6}[k]
-			if k == 1 {
-				p.Input = in
+	// regula falsi with Illinois weights
+	for side, turn := 0, 0; hi-lo > 1e-15*hi && turn < maxTurns; turn++ {
+		middle := lo + (hi-lo)*min(max(low/(low-high), 0.001), 0.999)
+		off := after(middle)
+		switch {
+		case !ok:
+			return 0, false
+		case off > 0:
+			if hi, high = middle, off; side > 0 {
+				low /= 2
 			}
+			side = 1
+		default:
+			if lo, low = middle, off; side < 0 {
+				high /= 2
+			}
+			side = -1
 		}
 	}
-	copy(s.x, next)
-	copy(c.solution.y, s.y)
-	return p, st
+	if hi < shortPart*s.length {
+		s.shortParts++
+	}
+	after(hi)
+	return hi, ok
 }
 
-// secant is the resistance (Ω) that has the drop of the brushes at the current i.
-func (p *winding) secant(i float64) float64 {
-	if p.drop == 0 {
-		return 0
+// advanceOnMean advances with diodes on the lines on which they are in the mean of the part.
+func (c *Circuit) advanceOnMean(at, d float64) (ok bool, st engine.Status) {
+	s := &c.step
+	for turn := 0; c.advance(at, d); turn++ {
+		c.fill(at+d/2, 0, s.mean, s.speed, s.y)
+		c.lu.Solve(s.y)
+		if turn == maxTurns {
+			return true, engine.NotConverged
+		}
+		if !c.turn(s.y, turn >= 4) {
+			return true, engine.OK
+		}
 	}
-	if y := i / p.scale; math.Abs(y) > 1e-6 {
-		return p.drop * math.Tanh(y) / i
-	}
-	return p.drop / p.scale
+	return false, engine.NonFinite
 }
 
-// fill writes the right-hand side at the state x.
-func (c *Circuit) fill(t float64, x, w, y []float64) {
+// correctBrushes moves end and mean of a part of d by what the drops of the brushes at its end miss of their tangents.
+func (c *Circuit) correctBrushes(d float64) {
+	s := &c.step
+	y := c.solution.y
+	clear(y)
+	for k := range c.windings {
+		if w := &c.windings[k]; w.drop > 0 {
+			i := s.partEnd[k]
+			y[k] = (c.solution.slope[k]-c.solution.ohm[k])*i + c.solution.offset[k] - w.brushes(i)
+		}
+	}
+	c.lu.Solve(y)
+	c.rates(y, s.drive)
+	times(s.partEnd, s.phi.p3, s.drive, 2*d)
+	times(s.mean, s.phi.p3, s.drive, d/2) // for 2·d·P4, which it is for small Z
+}
+
+// tangentRange is by how much (A) the current i, which changes by rate, may change before the drop of the brushes bends.
+func (w *winding) tangentRange(i, rate float64) float64 {
+	y := math.Abs(i) / w.scale
+	if i*rate >= 0 {
+		return brushSpan * w.scale * math.Cosh(y)
+	}
+	return w.scale * (y - math.Asinh(math.Tan(math.Atan(math.Sinh(y))-brushSpan)))
+}
+
+// fill writes the right-hand side at the state x, a time after t, of which sources and speeds are.
+func (c *Circuit) fill(t, after float64, x, w, y []float64) {
 	c.homogeneous(x, w, y)
 	c.affine(t, w, y)
-	for k, r := range c.step.secant {
-		y[k] -= r * x[k]
+	if after != 0 {
+		c.affineRate(t, after, c.step.rate, x, y)
 	}
 }
 
@@ -294,6 +413,9 @@ func (c *Circuit) system(t float64, w []float64) bool {
 		return false
 	}
 	n := s.lin
+	if !c.constantFields { // the speed is in A
+		s.matricesValid = false
+	}
 	clear(s.mean)
 	for j := range n {
 		if s.matricesValid {
@@ -301,9 +423,6 @@ func (c *Circuit) system(t float64, w []float64) bool {
 		}
 		s.mean[j] = 1
 		c.homogeneous(s.mean, w, s.y)
-		if j < len(s.secant) {
-			s.y[j] -= s.secant[j]
-		}
 		c.lu.Solve(s.y)
 		c.rates(s.y, s.drive)
 		for i := range n {
@@ -311,7 +430,7 @@ func (c *Circuit) system(t float64, w []float64) bool {
 		}
 		s.mean[j] = 0
 	}
-	s.matricesValid = c.switchedLinear
+	s.matricesValid = true
 	clear(s.y)
 	c.affine(t, w, s.y)
 	c.lu.Solve(s.y)
@@ -329,30 +448,29 @@ func (c *Circuit) factorFor() bool {
 	return ok
 }
 
-// affineRate writes how fast the right-hand side changes: sources with their own rates, what moves with rate.
-func (c *Circuit) affineRate(t float64, rate, i, y []float64) {
-	clear(y)
+// affineRate adds what the right-hand side changes in d seconds: sources with their own rates, what moves with rate.
+func (c *Circuit) affineRate(t, d float64, rate, i, y []float64) {
 	m, nn := len(c.windings), len(c.nodes)
 	for axis, r := range rate {
 		if r != 0 {
-			c.induced(axis, r, i, y)
+			c.induced(axis, r*d, i, y)
 		}
 	}
 	for k := range c.injections {
 		p := &c.injections[k]
 		_, di, _ := p.u.At(t)
-		c.leave(p.fromNode, p.toNode, di, y)
+		c.leave(p.fromNode, p.toNode, di*d, y)
 	}
 	for _, p := range c.cuts {
 		for _, k := range p.injections {
 			_, _, ddi := c.injections[max(k, ^k)].u.At(t)
-			y[m+p.row] -= signOf(k) * ddi
+			y[m+p.row] -= signOf(k) * ddi * d
 		}
 	}
 	for k := range c.leads {
 		if p := &c.leads[k]; p.u != nil {
 			_, du, _ := p.u.At(t)
-			y[m+nn+k] += p.weight * du
+			y[m+nn+k] += p.weight * du * d
 		}
 	}
 }
@@ -388,7 +506,7 @@ func (c *Circuit) warmer(h float64, x []float64) {
 			continue
 		}
 		th := &c.heaters[p.heat]
-		end := th.ta + th.res*(c.solution.ohm[k]*x[k]+p.brushes(x[k]))*x[k]
+		end := th.ta + th.res*c.heat(k, x[k])
 		from := x[c.step.lin+p.heat]
 		c.solution.ohm[k] = p.ohm(th, from+(end-from)*-math.Expm1(-h/2/(th.res*th.capacity)))
 	}
@@ -404,8 +522,7 @@ func (c *Circuit) temperatures(h float64, x, xn []float64) {
 		}
 		th := &c.heaters[p.heat]
 		at := s.lin + p.heat
-		square := (x[k]*x[k] + 4*s.stepMean[k]*s.stepMean[k] + s.x[k]*s.x[k]) / 6
-		end := th.ta + th.res*(c.solution.ohm[k]*square+p.brushes(s.stepMean[k])*s.stepMean[k])
+		end := th.ta + th.res*(c.heat(k, x[k])+4*c.heat(k, s.stepMean[k])+c.heat(k, s.x[k]))/6
 		xn[at] = x[at] + (end-x[at])*-math.Expm1(-h/(th.res*th.capacity))
 	}
 }

@@ -84,7 +84,7 @@ func TestSmoothedFrictionIsFollowed(t *testing.T) {
 			t.Errorf("%s: a step allocates %g times", c.name, n)
 		}
 		t.Logf("%s: off by %.2g rad at 1 ms, %.2g at 0.25 ms", c.name, off[0], off[1])
-		if off[0] > 5e-4 || off[1] > 1e-4 {
+		if off[0] > 5e-4 || off[1] > 2.5e-5 {
 			t.Errorf("%s: off by %.2g rad at 1 ms, %.2g at 0.25 ms", c.name, off[0], off[1])
 		}
 	}
