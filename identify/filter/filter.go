@@ -95,16 +95,14 @@ func (f Lowpass) room(n int) *[]float64 {
 	return ext
 }
 
-// ZeroPhaseEach is ZeroPhase for several records of n samples: set writes one, use has it filtered until it returns.
-func (f Lowpass) ZeroPhaseEach(count, n int, set, use func(i int, x []float64)) {
+// ZeroPhaseOf is ZeroPhase of n samples that set writes, for use until it returns: in the memory of records before.
+func (f Lowpass) ZeroPhaseOf(n int, set, use func(x []float64)) {
 	pad, room := f.Padding(), f.room(n)
 	defer rooms.Put(room)
-	for i := range count {
-		x := (*room)[pad : pad+n]
-		set(i, x)
-		f.passes(*room)
-		use(i, x)
-	}
+	x := (*room)[pad : pad+n]
+	set(x)
+	f.passes(*room)
+	use(x)
 }
 
 // passes extends a record and filters it both ways.
@@ -122,7 +120,12 @@ func (f Lowpass) passes(x []float64) {
 // run filters x in place, from index start in the direction dir, starting in the steady state of the first sample. Two
 // sections at a time, in direct form I: a sample waits for one product and one sum of the sample before.
 func (f Lowpass) run(x []float64, start, dir int) {
+	settling := f.SettlingSamples()
 	for ; len(f) > 0; f = f[min(2, len(f)):] {
+		if len(x) > 8*settling && len(f) > 1 && f[0].a2 != 0 && f[1].a2 != 0 {
+			runHalves(f[0], f[1], x, start, dir, settling)
+			continue
+		}
 		s, t := f[0], biquad{b0: 1}
 		if len(f) > 1 {
 			t = f[1]
@@ -139,12 +142,44 @@ func (f Lowpass) run(x []float64, start, dir int) {
 	}
 }
 
+// runHalves is run of two sections of second order, over both halves of x at once: one need not wait for the recursion of the other. The
+// second half begins as many samples early as the filter takes to settle. b1 is 2·b0 and b2 is b0: as sums of neighbours, and sums of
+// these, the samples need no more than one factor.
+func runHalves(s, t biquad, x []float64, start, dir, settling int) {
+	length := (len(x) + settling) / 2
+	early := 2*length - len(x)
+	gain, i, k := s.b0*t.b0, start, start+dir*(len(x)-length)
+	// sums of neighbours before and behind the first section, its output, and that of both; of the second half likewise
+	u1, p1, y1, y2, q1, w1, w2 := gain*x[i], 2*gain*x[i], t.b0*x[i], t.b0*x[i], 2*t.b0*x[i], x[i], x[i]
+	U1, P1, Y1, Y2, Q1, W1, W2 := gain*x[k], 2*gain*x[k], t.b0*x[k], t.b0*x[k], 2*t.b0*x[k], x[k], x[k]
+	for n := range length {
+		u, U := gain*x[i], gain*x[k]
+		p, P := u+u1, U+U1
+		y, Y := p+p1-s.a2*y2-s.a1*y1, P+P1-s.a2*Y2-s.a1*Y1
+		q, Q := y+y1, Y+Y1
+		w, W := q+q1-t.a2*w2-t.a1*w1, Q+Q1-t.a2*W2-t.a1*W1
+		x[i] = w
+		if n >= early {
+			x[k] = W
+		}
+		u1, p1, y1, y2, q1, w1, w2 = u, p, y, y1, q, w, w1
+		U1, P1, Y1, Y2, Q1, W1, W2 = U, P, Y, Y1, Q, W, W1
+		i, k = i+dir, k+dir
+	}
+}
+
 // Derivative of x over step dt (s) by differences over seven samples, exact to (ω·dt)⁶/140; at the ends, which are trimmed later,
 // over three and two. Central differences over three would shrink an acceleration by (ω·dt)²/3: 2 % at 40 Hz of 1 kHz.
 func Derivative(x []float64, dt float64) []float64 {
+	d := make([]float64, len(x))
+	DerivativeTo(d, x, dt)
+	return d
+}
+
+// DerivativeTo writes Derivative to d, which is another slice.
+func DerivativeTo(d, x []float64, dt float64) {
 	const reach = 3
 	n := len(x)
-	d := make([]float64, n)
 	for k := 1; k < n-1; k++ {
 		if k == reach && n > 2*reach {
 			k = n - reach
@@ -157,7 +192,6 @@ func Derivative(x []float64, dt float64) []float64 {
 		d[k] = (45*(y[4]-y[2]) - 9*(y[5]-y[1]) + (y[6] - y[0])) * in
 	}
 	d[0], d[n-1] = (x[1]-x[0])/dt, (x[n-1]-x[n-2])/dt
-	return d
 }
 
 // FirstOrder is x, which changes evenly over its steps dt (s), behind a filter of first order of the given time (s) at rest in it.
@@ -173,9 +207,15 @@ func FirstOrder(x []float64, time, dt float64) []float64 {
 // second are the weights of the second difference over eleven samples, from the middle to one side.
 var second = [6]float64{-5269. / 1800, 5. / 3, -5. / 21, 5. / 126, -5. / 1008, 1. / 3150}
 
-// Motion is a position of samples every dt behind the low-pass, run forward and backward, with its derivatives. Velocities that are nothing
-// but rounding of the position are zero, so that an axis at rest has no sign of velocity.
+// Motion is a position of samples every dt behind the low-pass, run forward and backward, with its derivatives.
 func (f Lowpass) Motion(position []float64, dt float64) (q, v, a []float64) {
+	q, v = f.Velocity(position, dt)
+	return q, v, SecondDerivative(q, dt)
+}
+
+// Velocity is Motion without the acceleration. Velocities that are nothing but rounding of the position are zero, so that an axis at rest
+// has no sign of velocity.
+func (f Lowpass) Velocity(position []float64, dt float64) (q, v []float64) {
 	q = f.ZeroPhase(position)
 	v = Derivative(q, dt)
 	rounding := 16 * 0x1p-52 * numeric.Largest(q) / dt
@@ -184,7 +224,7 @@ func (f Lowpass) Motion(position []float64, dt float64) (q, v, a []float64) {
 			v[k] = 0
 		}
 	}
-	return q, v, SecondDerivative(q, dt)
+	return q, v
 }
 
 // SecondDerivative of x over step dt (s) by differences over eleven samples: off by (ω·dt)¹⁰/16632, 0.06 % at a fifth of the
