@@ -120,12 +120,7 @@ func (f Lowpass) passes(x []float64) {
 // run filters x in place, from index start in the direction dir, starting in the steady state of the first sample. Two
 // sections at a time, in direct form I: a sample waits for one product and one sum of the sample before.
 func (f Lowpass) run(x []float64, start, dir int) {
-	settling := f.SettlingSamples()
 	for ; len(f) > 0; f = f[min(2, len(f)):] {
-		if len(x) > 8*settling && len(f) > 1 && f[0].a2 != 0 && f[1].a2 != 0 {
-			runHalves(f[0], f[1], x, start, dir, settling)
-			continue
-		}
 		s, t := f[0], biquad{b0: 1}
 		if len(f) > 1 {
 			t = f[1]
@@ -139,32 +134,6 @@ func (f Lowpass) run(x []float64, start, dir int) {
 			x[i] = w
 			v1, v2, y1, y2, w1, w2 = v, v1, y, y1, w, w1
 		}
-	}
-}
-
-// runHalves is run of two sections of second order, over both halves of x at once: one need not wait for the recursion of the other. The
-// second half begins as many samples early as the filter takes to settle. b1 is 2·b0 and b2 is b0: as sums of neighbours, and sums of
-// these, the samples need no more than one factor.
-func runHalves(s, t biquad, x []float64, start, dir, settling int) {
-	length := (len(x) + settling) / 2
-	early := 2*length - len(x)
-	gain, i, k := s.b0*t.b0, start, start+dir*(len(x)-length)
-	// sums of neighbours before and behind the first section, its output, and that of both; of the second half likewise
-	u1, p1, y1, y2, q1, w1, w2 := gain*x[i], 2*gain*x[i], t.b0*x[i], t.b0*x[i], 2*t.b0*x[i], x[i], x[i]
-	U1, P1, Y1, Y2, Q1, W1, W2 := gain*x[k], 2*gain*x[k], t.b0*x[k], t.b0*x[k], 2*t.b0*x[k], x[k], x[k]
-	for n := range length {
-		u, U := gain*x[i], gain*x[k]
-		p, P := u+u1, U+U1
-		y, Y := p+p1-s.a2*y2-s.a1*y1, P+P1-s.a2*Y2-s.a1*Y1
-		q, Q := y+y1, Y+Y1
-		w, W := q+q1-t.a2*w2-t.a1*w1, Q+Q1-t.a2*W2-t.a1*W1
-		x[i] = w
-		if n >= early {
-			x[k] = W
-		}
-		u1, p1, y1, y2, q1, w1, w2 = u, p, y, y1, q, w, w1
-		U1, P1, Y1, Y2, Q1, W1, W2 = U, P, Y, Y1, Q, W, W1
-		i, k = i+dir, k+dir
 	}
 }
 

@@ -137,39 +137,6 @@ func TestZeroPhaseOf(t *testing.T) {
 	}
 }
 
-// Long records are filtered in halves at once: they come out as by sections one after the other.
-func TestHalves(t *testing.T) {
-	for name, f := range map[string]Lowpass{"Butterworth 4": Butterworth(4, 20, 1000), "Butterworth 5": Butterworth(5, 100, 1000),
-		"Chebyshev 8": Chebyshev(8, 0.05, 40, 1000)} {
-		rng := rand.New(rand.NewPCG(1, 2))
-		x, want := make([]float64, 20*f.SettlingSamples()+1), []float64(nil)
-		for k := range x {
-			x[k] = 5 + 1e-3*float64(k) + rng.NormFloat64()
-		}
-		for _, dir := range []int{1, -1} {
-			start := 0
-			if want = slices.Clone(x); dir < 0 {
-				start = len(x) - 1
-			}
-			for _, s := range f {
-				y1, y2, v1, v2 := want[start], want[start], want[start], want[start]
-				for i := start; i >= 0 && i < len(x); i += dir {
-					v := want[i]
-					y := s.b0*v + s.b1*v1 + s.b2*v2 - s.a1*y1 - s.a2*y2
-					want[i], v1, v2, y1, y2 = y, v, v1, y, y1
-				}
-			}
-			got := slices.Clone(x)
-			f.run(got, start, dir)
-			for k := range got {
-				if !(math.Abs(got[k]-want[k]) < 1e-9) {
-					t.Fatalf("%s, direction %d, sample %d of %d: %.14g, want %.14g", name, dir, k, len(x), got[k], want[k])
-				}
-			}
-		}
-	}
-}
-
 // Differences of a sine are its derivatives, up to a fifth of the sampling rate.
 func TestDerivativesOfASine(t *testing.T) {
 	const dt, n = 2e-3, 80
