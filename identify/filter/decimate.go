@@ -177,7 +177,8 @@ func (p *pole) forward(c complex128, room *decimatorRoom, count int, backRe, bac
 		floats.AddScaled(oddRe, real(p.oddWeights[n]), differences)
 		floats.AddScaled(oddIm, imag(p.oddWeights[n]), differences)
 	}
-	re, im, powerRe, powerIm, residueRe, residueIm := real(c), imag(c), real(p.stepPower), imag(p.stepPower), real(p.zeroPhaseResidue), imag(p.zeroPhaseResidue)
+	re, im, powerRe, powerIm := real(c), imag(c), real(p.stepPower), imag(p.stepPower)
+	residueRe, residueIm := real(p.zeroPhaseResidue), imag(p.zeroPhaseResidue)
 	output, samples, backRe, backIm := room.output[:count], room.samples[:count+1], backRe[:count], backIm[:count]
 	for k := range output {
 		output[k] += residueRe*re - residueIm*im
@@ -192,7 +193,8 @@ func (p *pole) forward(c complex128, room *decimatorRoom, count int, backRe, bac
 // backward takes A from the last wanted place to the first row, by the sums of the blocks from there on, and adds what it makes of the
 // wanted samples to the rows.
 func (p *pole) backward(a complex128, sumsRe, sumsIm, rows []float64) {
-	re, im, powerRe, powerIm, residueRe, residueIm := real(a), imag(a), real(p.stepPower), imag(p.stepPower), real(p.zeroPhaseResidue), imag(p.zeroPhaseResidue)
+	re, im, powerRe, powerIm := real(a), imag(a), real(p.stepPower), imag(p.stepPower)
+	residueRe, residueIm := real(p.zeroPhaseResidue), imag(p.zeroPhaseResidue)
 	sumsIm = sumsIm[:len(sumsRe)]
 	for k := len(sumsRe) - 1; k >= 0; k-- {
 		re, im = sumsRe[k]+powerRe*re-powerIm*im, sumsIm[k]+powerRe*im+powerIm*re
