@@ -162,8 +162,8 @@ func (d *Decimator) Rows(x []float64, kept []bool, first int, rows []float64) {
 	}
 }
 
-// forward takes C from one wanted place to the next over some blocks, adds what it makes of the wanted samples to the output, and writes the
-// sums for A.
+// forward takes C from one wanted place to the next over some blocks, adds what it makes of the wanted samples to the output, and writes
+// the sums for A.
 func (p *pole) forward(c complex128, room *decimatorRoom, count int, backRe, backIm []float64) complex128 {
 	evenRe, evenIm, oddRe, oddIm := room.evenRe[:count], room.evenIm[:count], room.oddRe[:count], room.oddIm[:count]
 	floats.ScaleTo(evenRe, real(p.middleWeight), room.middles[:count])

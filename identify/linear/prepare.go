@@ -27,7 +27,7 @@ type form struct {
 
 	track      func(low filter.Lowpass, rec, from, to int) track                  // of the samples from … to of a record
 	sides      func(rec, from, to int, p places, quiet track, moving []bool) rows // quiet has the direction of motion
-	prefilters bool                                                               // a force passes the low-pass of the position before it is cut
+	prefilters bool                                                               // a force passes the position's low-pass before it is cut
 	side       func(x []float64, moving []bool, p places, row []float64)          // a force after that, at the rows of a part
 	share      func(moving []bool, at int) float64                                // of a row that is in motion
 	// covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
