@@ -47,6 +47,8 @@ type stage struct {
 	start    []fit.Param
 	settings any
 
+	assessment *fit.Assessment // of sol; nil: not made yet
+
 	explain func(recs []*record.Record) (*fit.Solution, error) // the same parameters on other records; nil: cannot
 	vary    func(ctx context.Context) []Sensitivity            // what else could have been taken for granted; nil: nothing
 	// the recorded force along the recorded motion; nil: the residual is that of a force
@@ -278,9 +280,12 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	st := j.lastStage
 	st.sol.Workers = j.plan.workers()
 	record.Release(len(st.sol.Residual))
-	a, err := fit.Assess(st.sol)
-	if err != nil {
-		return err
+	a := st.assessment
+	if a == nil {
+		var err error
+		if a, err = fit.Assess(st.sol); err != nil {
+			return err
+		}
 	}
 	r.fill(st.sol, a, st.start)
 	r.Model = j.plan.subject(st.method)

@@ -99,7 +99,7 @@ func QuantileInPlace(x []float64, p float64) float64 {
 	k := int(at)
 	partition(x, k)
 	if w := at - float64(k); w > 0 {
-		if next := slices.Min(x[k+1:]); next != x[k] {
+		if next, _ := Range(x[k+1:]); next != x[k] {
 			return x[k] + w*(next-x[k])
 		}
 	}

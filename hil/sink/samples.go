@@ -45,6 +45,7 @@ type Samples struct {
 	steps              map[string]float64 // by column
 
 	commandSteps [2][]float64            // times (s after the first row) and values of the command of the options
+	heldColumns  map[string][2][]float64 // of all rows, the same of the commands among the columns
 	ownSamples   map[string][2][]float64 // times and values of signals of another frame than the base, as sampled
 }
 
@@ -103,6 +104,11 @@ func (s *Samples) SelectCommand(command string) { s.opt.Command = command }
 // CommandSteps are the steps of the command of the options in the part that the last call of Columns read: when each was sent (s after the
 // first row of the run), and what it was until the next.
 func (s *Samples) CommandSteps() (time, value []float64) { return s.commandSteps[0], s.commandSteps[1] }
+
+// Held is a column of commands in the last call of Columns: since when (s after the first row) which one acted. nil: another column.
+func (s *Samples) Held(name string) (time, value []float64) {
+	return s.heldColumns[name][0], s.heldColumns[name][1]
+}
 
 // OwnSamples are the samples of a signal of another frame than the base, in the last call of Columns, at their own times; nil: it was
 // sampled with the base.
@@ -191,7 +197,7 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	if err != nil {
 		return nil, err
 	}
-	s.notes, s.commandSteps, s.ownSamples = nil, [2][]float64{}, map[string][2][]float64{}
+	s.notes, s.commandSteps, s.ownSamples, s.heldColumns = nil, [2][]float64{}, map[string][2][]float64{}, map[string][2][]float64{}
 	g := gather{command: -1, s: s, cols: cols, columns: make([][]float64, len(cols)), ownTimes: make([][]float64, len(cols))}
 	sch := &s.run.Info.Schema
 	if s.opt.Command != "" {
@@ -243,6 +249,9 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 		return nil, it.Err()
 	}
 	for j, c := range cols {
+		if c.kind == 'c' {
+			s.heldColumns[c.name] = [2][]float64{g.acts, g.columns[j]}
+		}
 		if c.kind == 'o' {
 			s.ownSamples[c.name] = [2][]float64{g.ownTimes[j], g.columns[j]}
 			g.dropOutside(j)

@@ -95,16 +95,14 @@ func (f Lowpass) room(n int) *[]float64 {
 	return ext
 }
 
-// ZeroPhaseEach is ZeroPhase for several records of n samples: set writes one, use has it filtered until it returns.
-func (f Lowpass) ZeroPhaseEach(count, n int, set, use func(i int, x []float64)) {
+// ZeroPhaseOf is ZeroPhase of n samples that set writes, for use until it returns: in the memory of records before.
+func (f Lowpass) ZeroPhaseOf(n int, set, use func(x []float64)) {
 	pad, room := f.Padding(), f.room(n)
 	defer rooms.Put(room)
-	for i := range count {
-		x := (*room)[pad : pad+n]
-		set(i, x)
-		f.passes(*room)
-		use(i, x)
-	}
+	x := (*room)[pad : pad+n]
+	set(x)
+	f.passes(*room)
+	use(x)
 }
 
 // passes extends a record and filters it both ways.
@@ -142,9 +140,15 @@ func (f Lowpass) run(x []float64, start, dir int) {
 // Derivative of x over step dt (s) by differences over seven samples, exact to (ω·dt)⁶/140; at the ends, which are trimmed later,
 // over three and two. Central differences over three would shrink an acceleration by (ω·dt)²/3: 2 % at 40 Hz of 1 kHz.
 func Derivative(x []float64, dt float64) []float64 {
+	d := make([]float64, len(x))
+	DerivativeTo(d, x, dt)
+	return d
+}
+
+// DerivativeTo writes Derivative to d, which is another slice.
+func DerivativeTo(d, x []float64, dt float64) {
 	const reach = 3
 	n := len(x)
-	d := make([]float64, n)
 	for k := 1; k < n-1; k++ {
 		if k == reach && n > 2*reach {
 			k = n - reach
@@ -157,7 +161,6 @@ func Derivative(x []float64, dt float64) []float64 {
 		d[k] = (45*(y[4]-y[2]) - 9*(y[5]-y[1]) + (y[6] - y[0])) * in
 	}
 	d[0], d[n-1] = (x[1]-x[0])/dt, (x[n-1]-x[n-2])/dt
-	return d
 }
 
 // FirstOrder is x, which changes evenly over its steps dt (s), behind a filter of first order of the given time (s) at rest in it.
@@ -173,9 +176,15 @@ func FirstOrder(x []float64, time, dt float64) []float64 {
 // second are the weights of the second difference over eleven samples, from the middle to one side.
 var second = [6]float64{-5269. / 1800, 5. / 3, -5. / 21, 5. / 126, -5. / 1008, 1. / 3150}
 
-// Motion is a position of samples every dt behind the low-pass, run forward and backward, with its derivatives. Velocities that are nothing
-// but rounding of the position are zero, so that an axis at rest has no sign of velocity.
+// Motion is a position of samples every dt behind the low-pass, run forward and backward, with its derivatives.
 func (f Lowpass) Motion(position []float64, dt float64) (q, v, a []float64) {
+	q, v = f.Velocity(position, dt)
+	return q, v, SecondDerivative(q, dt)
+}
+
+// Velocity is Motion without the acceleration. Velocities that are nothing but rounding of the position are zero, so that an axis at rest
+// has no sign of velocity.
+func (f Lowpass) Velocity(position []float64, dt float64) (q, v []float64) {
 	q = f.ZeroPhase(position)
 	v = Derivative(q, dt)
 	rounding := 16 * 0x1p-52 * numeric.Largest(q) / dt
@@ -184,7 +193,7 @@ func (f Lowpass) Motion(position []float64, dt float64) (q, v, a []float64) {
 			v[k] = 0
 		}
 	}
-	return q, v, SecondDerivative(q, dt)
+	return q, v
 }
 
 // SecondDerivative of x over step dt (s) by differences over eleven samples: off by (ω·dt)¹⁰/16632, 0.06 % at a fifth of the

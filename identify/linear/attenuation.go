@@ -200,13 +200,12 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 		return nil, err
 	}
 	m.f.blur, m.f.build, m.f.noisy = r.blur, r.build, r.noisy
-	reg, err := r.Spec.assemble(again, m, parts, r.slowest, r.slowest)
+	reg, err := r.Spec.assemble(again, m, parts, r.slowest, r.slowest, r.Lagged())
 	if err != nil {
 		return nil, err
 	}
 	if r.Lagged() {
 		reg.pushSlope(r.lag, r.zeroOrderHold)
-		reg.smoothed = nil // as many numbers as the record
 		theta, err := reg.theta()
 		if err != nil {
 			return nil, err

@@ -172,7 +172,7 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 	}
 	lag := 0.0
 	if s.wantsLag() && !m.undriven {
-		r, err := s.assemble(recs, m, probe, [2]float64{}, limit)
+		r, err := s.assemble(recs, m, probe, [2]float64{}, limit, false)
 		if err == nil {
 			err = r.checkRowCount(found)
 		}
@@ -183,7 +183,7 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 	}
 	var known *regression // that tells what the force does between its samples
 	try := func(parts []part, limit [2]float64) (*regression, error) {
-		r, err := s.assemble(recs, m, parts, limit, limit)
+		r, err := s.assemble(recs, m, parts, limit, limit, s.wantsLag() && !m.undriven)
 		if err == nil {
 			err = r.checkRowCount(found)
 		}
@@ -274,7 +274,7 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 			return nil, err
 		}
 	}
-	r.omittedRecords, r.alternative = left, other
+	r.omittedRecords, r.alternative, r.turns = left, other, nil
 	if lopsided != "" {
 		r.doubts = append(r.doubts, fit.Doubt(fit.MethodDoubt, "%s", lopsided))
 	}
@@ -325,7 +325,7 @@ func (s Spec) betweenOpen() bool { return s.Intersample != BetweenHold && s.Inte
 // findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as the
 // specification says, as in known, or as it fits better.
 func (r *regression) findLag(from float64, known *regression) error {
-	defer func() { r.smoothed, r.turns = nil, nil }()
+	defer func() { r.smoothed = nil }()
 	hold := r.spec.Intersample == BetweenHold
 	if !r.spec.wantsLag() || r.form.undriven {
 		r.push(0, hold)

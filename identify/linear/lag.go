@@ -60,6 +60,17 @@ func Delayed(x []float64, samples float64, averaged bool) []float64 {
 	if samples == 0 && !averaged {
 		return x
 	}
+	out := make([]float64, len(x))
+	delay(out, x, samples, averaged)
+	return out
+}
+
+// delay writes Delayed to out.
+func delay(out, x []float64, samples float64, averaged bool) {
+	if samples == 0 && !averaged {
+		copy(out, x)
+		return
+	}
 	whole := math.Floor(samples)
 	frac := samples - whole
 	points, weights := []float64{0}, []float64{1}
@@ -85,19 +96,28 @@ func Delayed(x []float64, samples float64, averaged bool) []float64 {
 	back := h // from the oldest sample on
 	slices.Reverse(back[:])
 	// y_k = Σ h_i·x_{k − whole − (i − 11)}
-	out, shift, last := make([]float64, len(x)), int(whole)-delayTaps/2+1, len(x)-1
-	for k := range out {
-		s, at := 0.0, k-shift
-		if at-delayTaps+1 >= 0 && at <= last {
-			s = floats.Dot(back[:], x[at-delayTaps+1:at+1])
-		} else {
-			for i, c := range &h {
-				s += c * x[min(max(at-i, 0), last)]
-			}
+	shift, last := int(whole)-delayTaps/2+1, len(x)-1
+	from, to := min(max(shift+delayTaps-1, 0), len(x)), min(len(x), len(x)+shift) // whose taps are all within x
+	edge := func(k int) {
+		out[k] = 0
+		for i, c := range &back {
+			out[k] += c * x[min(max(k-shift-delayTaps+1+i, 0), last)]
 		}
-		out[k] = s
 	}
-	return out
+	for k := range from {
+		edge(k)
+	}
+	for k := max(from, to); k < len(x); k++ {
+		edge(k)
+	}
+	const block = 512 // samples, which stay in the nearest cache while one tap follows the other
+	for ; from < to; from += block {
+		some := out[from:min(from+block, to)]
+		clear(some)
+		for i, c := range &back {
+			floats.AddScaled(some, c, x[from-shift-delayTaps+1+i:][:len(some)])
+		}
+	}
 }
 
 // kaiser is the window of Kaiser with β = 10 for −1 < t < 1, but for a factor.
@@ -128,7 +148,7 @@ func (r *regression) searchLag() float64 {
 		t, s := r.parts[i], &sums[i]
 		y, force := make([]float64, t.n), r.recs[t.rec].Force[t.start:t.stop]
 		all := make([]float64, (t.n-1)*t.rowStep+grid) // from lagReach samples before the first row to as many behind the last
-		r.form.side([][]float64{force}, nil, places{t.firstSample - lagReach, 1, len(all)}, [][]float64{all})
+		r.form.side(force, nil, places{t.firstSample - lagReach, 1, len(all)}, all)
 		for l := range grid {
 			for k := range y {
 				if y[k] = 0; r.fittedRows[t.row+k] {
@@ -206,30 +226,20 @@ func (r *regression) freeLag(z [][]float64) {
 	r.slope, r.z = r.rate, slices.Clone(z)
 }
 
+// turn puts the slopes of the columns of a part, whose directions are those of a track, into turns.
+func (r *regression) turn(p part, of track) {
+	for j, c := range r.columns {
+		if !c.changes() {
+			continue
+		}
+		if x := of.column(c.term, of.v); x != nil {
+			r.fillRaw(p, func(slope []float64) { filter.DerivativeTo(slope, x, r.form.f.dt) }, r.turns[j])
+		}
+	}
+}
+
 // turning is the slope at the rows of what the model with coefficients theta makes of the motion.
 func (r *regression) turning(theta []float64) []float64 {
-	if r.turns == nil {
-		r.turns = make([][]float64, len(r.columns))
-		for j, c := range r.columns {
-			if c.changes() {
-				r.turns[j] = make([]float64, len(r.y))
-			}
-		}
-		fit.Parallel(len(r.parts), func(i int) {
-			p := r.parts[i]
-			of := r.form.directionTrack(p.rec, p.start, p.stop)
-			var xs, to [][]float64
-			for j, c := range r.columns {
-				if !c.changes() {
-					continue
-				}
-				if x := of.column(c.term, of.v); x != nil {
-					xs, to = append(xs, r.prefiltered(p, filter.Derivative(x, r.form.f.dt))), append(to, r.turns[j])
-				}
-			}
-			r.fill(p, xs, to...)
-		})
-	}
 	out := make([]float64, len(r.y))
 	for j, x := range r.turns {
 		if x != nil {
@@ -249,11 +259,10 @@ func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
 	fit.Parallel(len(r.parts), func(i int) {
 		p := r.parts[i]
 		of := r.form.directionTrack(p.rec, p.start, p.stop)
-		forces := [][]float64{r.prefiltered(p, r.filterEffect(of, theta))}
+		r.fillRaw(p, func(x []float64) { copy(x, r.filterEffect(of, theta)) }, out[0])
 		if steps != nil {
-			forces = append(forces, r.prefiltered(p, r.form.rounding(of, theta, steps[p.rec])))
+			r.fillRaw(p, func(x []float64) { copy(x, r.form.rounding(of, theta, steps[p.rec])) }, out[1])
 		}
-		r.fill(p, forces, out...)
 	})
 	for i, all := range out {
 		kept := all[:0]

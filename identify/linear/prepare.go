@@ -25,11 +25,11 @@ type form struct {
 	joints         bool    // records of two joints take turns
 	undriven       bool    // nobody drives: the right-hand side is not a force
 
-	track     func(low filter.Lowpass, rec, from, to int) track                  // of the samples from … to of a record
-	sides     func(rec, from, to int, p places, quiet track, moving []bool) rows // quiet has the direction of motion
-	prefilter func(x []float64, moving []bool) []float64                         // what is done to a force before it is cut; nil: nothing
-	side      func(xs [][]float64, moving []bool, p places, rows [][]float64)    // forces after that, at the rows of a part
-	share     func(moving []bool, at int) float64                                // of a row that is in motion
+	track      func(low filter.Lowpass, rec, from, to int) track                  // of the samples from … to of a record
+	sides      func(rec, from, to int, p places, quiet track, moving []bool) rows // quiet has the direction of motion
+	prefilters bool                                                               // a force passes the position's low-pass before it is cut
+	side       func(x []float64, moving []bool, p places, row []float64)          // a force after that, at the rows of a part
+	share      func(moving []bool, at int) float64                                // of a row that is in motion
 	// covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
 	noise func(after filter.Lowpass) [3][3]float64
 
@@ -92,22 +92,22 @@ func (m *form) force(of track, theta []float64, whole bool) []float64 {
 // rows are the columns of a track, filtered and decimated.
 func (m *form) rows(of track, p places, way []float64, moving []bool) rows {
 	out := rows{w: make([][]float64, len(m.columns)), v: p.of(of.v)}
-	var xs, to [][]float64
 	for j, c := range m.columns {
 		x := of.column(c.term, way)
 		if x == nil {
 			continue
 		}
-		if out.w[j] = make([]float64, p.n); c.term == Offset && moving == nil { // passes as it is
-			copy(out.w[j], x)
-			continue
+		row := make([]float64, p.n)
+		out.w[j] = row
+		switch {
+		case c.term == Offset && moving == nil: // passes as it is
+			copy(row, x)
+		case c.term.jumpsAtReversal() && moving != nil:
+			m.f.positionLowpass.ZeroPhaseOf(len(x), func(y []float64) { copy(y, x) }, func(y []float64) { m.f.side(y, moving, p, row) })
+		default:
+			m.f.side(x, moving, p, row)
 		}
-		if moving != nil && c.term.jumpsAtReversal() {
-			x = m.f.positionLowpass.ZeroPhase(x)
-		}
-		xs, to = append(xs, x), append(to, out.w[j])
 	}
-	m.f.sides(xs, moving, p, to)
 	return out
 }
 
@@ -155,7 +155,7 @@ type regression struct {
 	reversalDistance []float64      // m or rad, way behind the last reversal at the rows
 	rowLowpass       filter.Lowpass // of the rows; nil: none
 	smoothed         [][]float64    // by part, the recorded force before it is cut; nil: not made yet
-	turns            [][]float64    // by column, the slope at the rows of what changes while the direction does not; nil: not made yet
+	turns            [][]float64    // by column, the slope at the rows of what changes while the direction does not; nil: not wanted
 	fittedRows       []bool         // rows that are fitted …
 	slowest          [2]float64     // … of samples at least that fast, by joint
 	lag              float64        // s, by which the force acts later than its stamp
@@ -195,6 +195,8 @@ type filters struct {
 	noisy                         bool           // the direction of motion is taken from that
 	rowLowpass                    filter.Lowpass // of the rows; nil: none
 	rowStep                       int            // samples from row to row
+	// of both sides, where not every sample is a row; nil: every one is
+	decimator *filter.Decimator
 }
 
 // directionShare is the band of the position from which the direction of motion is taken where there is noise, as a share of
@@ -210,12 +212,14 @@ func (s Spec) design(dt float64, noisy bool) (*filters, error) {
 	}
 	smooth := filter.Butterworth(s.Order, s.Cutoff, fs)
 	// MATLAB's and SciPy's decimate use the same filter but for its gain
-	both := smooth
+	both, decimator := smooth, (*filter.Decimator)(nil)
 	if s.Decimate > 1 {
 		both = filter.Chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
+		decimator = filter.NewDecimator(both, s.Decimate)
 	}
 	calm := filter.Butterworth(s.Order, directionShare*s.band(fs), fs)
-	return &filters{dt: dt, positionLowpass: smooth, sidesLowpass: both, halfBandLowpass: calm, noisy: noisy, rowStep: s.Decimate}, nil
+	return &filters{dt: dt, positionLowpass: smooth, sidesLowpass: both, halfBandLowpass: calm, noisy: noisy, rowStep: s.Decimate,
+		decimator: decimator}, nil
 }
 
 // sampled are the same low-passes for a record of nearly the same rate: both sides of its equation pass them alike, and what is
@@ -236,26 +240,34 @@ func (f *filters) directionLowpass() *filter.Lowpass {
 
 // of is the track of an axis.
 func (f *filters) of(s *Spec, low filter.Lowpass, position []float64) track {
-	q, v, a := low.Motion(position, f.dt)
-	return track{v, func(t Term, way []float64) []float64 { return s.column(t, q, v, a, way) }}
+	q, v := low.Velocity(position, f.dt)
+	acceleration := sync.OnceValue(func() []float64 { return filter.SecondDerivative(q, f.dt) })
+	return track{v, func(t Term, way []float64) []float64 {
+		a := v // of which the other terms know nothing
+		if _, own := s.inertial(t); own || t == Inertia {
+			a = acceleration()
+		}
+		return s.column(t, q, v, a, way)
+	}}
 }
 
-// sides are parts of the equation at the rows, filtered. Where some samples do not count they are cut out before, and after the low-pass of
-// the position, which those parts that do not come from it have to have had. A row outside is that of the nearest sample.
-func (f *filters) sides(xs [][]float64, moving []bool, p places, rows [][]float64) {
-	if len(xs) == 0 {
+// side is a part of the equation at the rows, filtered. Where some samples do not count they are cut out before, and after the low-pass of
+// the position, which a part that does not come from it has to have had. A row outside is that of the nearest sample.
+func (f *filters) side(x []float64, moving []bool, p places, row []float64) {
+	if f.decimator != nil && p.rowStep == f.rowStep {
+		f.decimator.Rows(x, moving, p.firstSample, row)
 		return
 	}
-	f.sidesLowpass.ZeroPhaseEach(len(xs), len(xs[0]), func(i int, x []float64) {
-		copy(x, xs[i])
+	f.sidesLowpass.ZeroPhaseOf(len(x), func(y []float64) {
+		copy(y, x)
 		for k, m := range moving {
 			if !m {
-				x[k] = 0
+				y[k] = 0
 			}
 		}
-	}, func(i int, x []float64) {
-		for k := range p.n {
-			rows[i][k] = x[min(max(p.firstSample+k*p.rowStep, 0), len(x)-1)]
+	}, func(y []float64) {
+		for k := range row {
+			row[k] = y[min(max(p.firstSample+k*p.rowStep, 0), len(y)-1)]
 		}
 	})
 }
@@ -277,13 +289,7 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 	near := max(1, int(0.4/(s.band(1/f.dt)*f.dt)))
 	m.skip = f.rowStep * int(math.Ceil(s.Trim/f.dt/float64(f.rowStep)))
 	m.reach = f.positionLowpass.SettlingSamples() + f.sidesLowpass.SettlingSamples() + f.halfBandLowpass.SettlingSamples()
-	m.prefilter = func(x []float64, moving []bool) []float64 {
-		if moving == nil {
-			return x
-		}
-		return f.positionLowpass.ZeroPhase(x)
-	}
-	m.side = f.sides
+	m.prefilters, m.side = true, f.side
 	m.noise = func(after filter.Lowpass) [3][3]float64 {
 		own := *f
 		own.rowLowpass = after
@@ -382,8 +388,8 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 }
 
 // assemble makes the rows of the parts, all but the right-hand side. Samples slower than cut do not count; rows are kept if
-// enough of what they look at is at least as fast as keep.
-func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [2]float64) (*regression, error) {
+// enough of what they look at is at least as fast as keep. lagged: with what the instrument of the lag is made of.
+func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [2]float64, lagged bool) (*regression, error) {
 	r := &regression{
 		spec: s, form: m, recs: recs, parts: slices.Clone(parts), columns: slices.Clone(m.columns), w: make([][]float64, len(m.columns)),
 		dt: m.f.dt * float64(m.f.rowStep), unit: s.unit("N"), quantity: "force", slowest: keep,
@@ -405,6 +411,14 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	}
 	r.y, r.v, r.q, r.reversalDistance, r.fittedRows = make([]float64, total), make([]float64, total), make([]float64, total),
 		make([]float64, total), make([]bool, total)
+	if lagged {
+		r.turns = make([][]float64, len(r.columns))
+		for j, c := range r.columns {
+			if c.changes() {
+				r.turns[j] = make([]float64, total)
+			}
+		}
+	}
 	fit.Parallel(len(parts), func(i int) {
 		p := &r.parts[i]
 		joint := m.joint(p.rec)
@@ -419,9 +433,15 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 		copy(r.v[p.row:], got.v)
 		copy(r.q[p.row:], p.of(recs[p.rec].Position[p.start:p.stop]))
 		copy(r.reversalDistance[p.row:], p.of(since))
-		look := movingMask(quiet.v, keep[joint], m.f.blur, since, m.f.build[joint])
+		look := p.movingSamples
+		if keep != cut {
+			look = movingMask(quiet.v, keep[joint], m.f.blur, since, m.f.build[joint])
+		}
 		for k := range p.n {
 			r.fittedRows[p.row+k] = look == nil || m.share(look, p.firstSample+k*p.rowStep) >= m.minMovingShare
+		}
+		if lagged {
+			r.turn(*p, quiet)
 		}
 	})
 	for j, col := range r.w {
@@ -440,7 +460,7 @@ func (r *regression) push(lag float64, held bool) {
 		return
 	}
 	r.y = make([]float64, len(r.y))
-	r.shifted(func(p part, force []float64) { r.fill(p, [][]float64{force}, r.y) })
+	r.shifted(func(p part, force []float64) { r.fill(p, force, r.y) })
 }
 
 // pushSlope is push with the slope of the right-hand side, which becomes the column of the lag by freeLag.
@@ -448,7 +468,9 @@ func (r *regression) pushSlope(lag float64, held bool) {
 	r.lag, r.zeroOrderHold, r.slope, r.z = lag, held, nil, nil
 	r.y, r.rate = make([]float64, len(r.y)), make([]float64, len(r.y))
 	r.shifted(func(p part, force []float64) {
-		r.fill(p, [][]float64{force, filter.Derivative(force, r.form.f.dt)}, r.y, r.rate)
+		r.fill(p, force, r.y)
+		unfiltered.ZeroPhaseOf(len(force), func(x []float64) { filter.DerivativeTo(x, force, r.form.f.dt) },
+			func(x []float64) { r.fill(p, x, r.rate) })
 	})
 }
 
@@ -461,33 +483,41 @@ func (r *regression) shifted(f func(p part, force []float64)) {
 	fit.Parallel(len(r.parts), func(i int) {
 		p := r.parts[i]
 		if r.smoothed[i] == nil {
-			r.smoothed[i] = r.prefiltered(p, r.recs[p.rec].Force[p.start:p.stop])
+			if r.smoothed[i] = r.recs[p.rec].Force[p.start:p.stop]; r.prefilter(p) != nil {
+				r.smoothed[i] = r.prefilter(p).ZeroPhase(r.smoothed[i])
+			}
 		}
-		f(p, Delayed(r.smoothed[i], r.lag/r.recs[p.rec].Dt, r.zeroOrderHold))
+		x := r.smoothed[i]
+		unfiltered.ZeroPhaseOf(len(x), func(y []float64) { delay(y, x, r.lag/r.recs[p.rec].Dt, r.zeroOrderHold) },
+			func(y []float64) { f(p, y) })
 	})
 }
 
-// prefiltered is a force of a part as it is before it is cut.
-func (r *regression) prefiltered(p part, force []float64) []float64 {
-	if r.form.prefilter == nil {
-		return force
+// unfiltered lends memory.
+var unfiltered filter.Lowpass
+
+// prefilter is the low-pass of a force of a part before it is cut; nil: none.
+func (r *regression) prefilter(p part) filter.Lowpass {
+	if !r.form.prefilters || p.movingSamples == nil {
+		return nil
 	}
-	return r.form.prefilter(force, p.movingSamples)
+	return r.form.f.positionLowpass
 }
 
-// fill puts forces of a part, as they are before they are cut, into its rows of out.
-func (r *regression) fill(p part, forces [][]float64, out ...[]float64) {
-	rows := make([][]float64, len(out))
-	for i, x := range out {
-		rows[i] = x[p.row:][:p.n]
-	}
-	r.form.side(forces, p.movingSamples, p.places, rows)
+// fill puts a force of a part, as it is before it is cut, into its rows of out.
+func (r *regression) fill(p part, force []float64, out []float64) {
+	r.form.side(force, p.movingSamples, p.places, out[p.row:][:p.n])
+}
+
+// fillRaw is fill of a force that set writes, which has passed no low-pass yet.
+func (r *regression) fillRaw(p part, set func(force []float64), out []float64) {
+	r.prefilter(p).ZeroPhaseOf(p.stop-p.start, set, func(x []float64) { r.fill(p, x, out) })
 }
 
 // right is a force at the rows, as the right-hand side has it.
 func (r *regression) right(force func(p part) []float64) []float64 {
 	out := make([]float64, len(r.y))
-	fit.Parallel(len(r.parts), func(i int) { r.fill(r.parts[i], [][]float64{r.prefiltered(r.parts[i], force(r.parts[i]))}, out) })
+	fit.Parallel(len(r.parts), func(i int) { r.fillRaw(r.parts[i], func(x []float64) { copy(x, force(r.parts[i])) }, out) })
 	return out
 }
 

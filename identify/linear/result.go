@@ -26,6 +26,7 @@ type Result struct {
 	Compute    float64      `json:"compute_s"`        // s, from data in memory to this result
 
 	sol           *fit.Solution
+	assessment    *fit.Assessment // of sol
 	formMaker     maker
 	lag           float64 // s
 	zeroOrderHold bool
@@ -87,6 +88,9 @@ func (r *Result) Solution() *fit.Solution {
 	return &s
 }
 
+// Assessment is what the rows say about the parameters of Solution.
+func (r *Result) Assessment() *fit.Assessment { return r.assessment }
+
 // fill fills the result from a solved regression, whose columns are used up.
 func (r *Result) fill(reg *regression, sol *solution, o Options) (err error) {
 	r.slowest, r.noiseShare = reg.slowest, sol.noise
@@ -95,7 +99,11 @@ func (r *Result) fill(reg *regression, sol *solution, o Options) (err error) {
 	}
 	rows, size := r.explain(reg, sol, !o.ValuesOnly, true)
 	record.Release(len(rows.y)) // before the judgement takes as much
-	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
+	if r.assessment, err = fit.Assess(r.sol); err != nil {
+		return err
+	}
+	r.Fit = r.assessment.Fit
+	r.Estimates, err = rows.estimates(r.assessment, size)
 	r.lag, r.zeroOrderHold, r.blur, r.build, r.noisy = reg.lag, reg.zeroOrderHold, reg.form.f.blur, reg.form.f.build, reg.form.f.noisy
 	if lag := r.estimate(r.Spec.nameOf(Lag)); lag != nil {
 		r.lag = lag.Value
@@ -148,7 +156,7 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 		return nil, err
 	}
 	m.f.blur, m.f.build, m.f.noisy = r.blur, r.build, r.noisy
-	reg, err := r.Spec.assemble(recs, m, parts, r.slowest, r.slowest)
+	reg, err := r.Spec.assemble(recs, m, parts, r.slowest, r.slowest, false)
 	if err != nil {
 		return nil, err
 	}
@@ -192,18 +200,14 @@ func (reg *regression) solution(theta []float64) *fit.Solution {
 	return s
 }
 
-// estimates are the parameters of an assessed solution, with columns of the given length, and how well it explains the rows.
-func (reg *regression) estimates(s *fit.Solution, size []float64) ([]Estimate, fit.Quality, error) {
-	a, err := fit.Assess(s)
-	if err != nil {
-		return nil, fit.Quality{}, err
-	}
+// estimates are the parameters of an assessed solution, with columns of the given length.
+func (reg *regression) estimates(a *fit.Assessment, size []float64) ([]Estimate, error) {
 	force := math.Sqrt(floats.Dot(reg.y, reg.y))
 	out := make([]Estimate, len(a.Estimates))
 	for j, e := range a.Estimates {
 		err, ci := e.Err(false), e.Interval(false)
 		if e.CI95 == nil || ci == nil || err == nil {
-			return nil, a.Fit, unlikeMotion
+			return nil, unlikeMotion
 		}
 		out[j] = Estimate{
 			Term: reg.columns[j].term, Symbol: e.Name, Unit: e.Unit, Value: e.Value,
@@ -213,5 +217,5 @@ func (reg *regression) estimates(s *fit.Solution, size []float64) ([]Estimate, f
 			out[j].Share = 100 * math.Abs(e.Value) * size[j] / force
 		}
 	}
-	return out, a.Fit, nil
+	return out, nil
 }

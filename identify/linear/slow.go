@@ -70,7 +70,7 @@ func movingMask(way []float64, limit float64, blur int, since []float64, build f
 	last := -1 - blur // slow sample
 	for k, v := range way {
 		if math.Abs(v) < limit || k > 0 && (v > 0) != (way[k-1] > 0) {
-			for i := max(k-blur, 0); i < k; i++ {
+			for i := max(k-blur, last+1, 0); i < k; i++ {
 				out[i] = false
 			}
 			last = k
@@ -88,28 +88,25 @@ const blurKeeps = 0.5 // of the rows there are without blur
 
 // setBlur chooses how many samples beside slow ones do not count.
 func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
-	counts := make([][]int, len(parts))
-	samples := func(periods float64) int { return int(math.Ceil(periods / (s.Cutoff * m.f.dt))) }
-	fit.Parallel(len(parts), func(i int) {
-		p := parts[i]
-		way := m.directionTrack(p.rec, p.start, p.stop).v
-		since := sinceReversal(way, m.f.dt, p.start == 0)
-		counts[i] = make([]int, len(blurs))
-		for b, periods := range blurs {
-			look := movingMask(way, limit[m.joint(p.rec)], samples(periods), since, m.f.build[m.joint(p.rec)])
+	rows := func(periods float64) (total float64) { // that are kept
+		m.f.blur = int(math.Ceil(periods / (s.Cutoff * m.f.dt)))
+		counts := make([]int, len(parts))
+		fit.Parallel(len(parts), func(i int) {
+			p := parts[i]
+			way := m.directionTrack(p.rec, p.start, p.stop).v
+			look := movingMask(way, limit[m.joint(p.rec)], m.f.blur, sinceReversal(way, m.f.dt, p.start == 0), m.f.build[m.joint(p.rec)])
 			for k := range p.n {
-				counts[i][b] += indicator(look == nil || m.share(look, p.firstSample+k*p.rowStep) >= m.minMovingShare)
+				counts[i] += indicator(look == nil || m.share(look, p.firstSample+k*p.rowStep) >= m.minMovingShare)
 			}
+		})
+		for _, n := range counts {
+			total += float64(n)
 		}
-	})
-	total := make([]int, len(blurs))
-	for _, c := range counts {
-		for b, n := range c {
-			total[b] += n
-		}
+		return total
 	}
-	for b, periods := range blurs {
-		if m.f.blur = samples(periods); float64(total[b]) >= blurKeeps*float64(total[len(blurs)-1]) {
+	least := blurKeeps * rows(0)
+	for _, periods := range blurs {
+		if rows(periods) >= least {
 			return
 		}
 	}
@@ -471,7 +468,7 @@ func (r *regression) beyondFriction(parts []part) (string, error) {
 	if r.spec.MinVelocity != FromRecord || r.form.undriven || r.rowsKept() == len(r.fittedRows) {
 		return "", nil
 	}
-	all, err := r.spec.assemble(r.recs, r.form, parts, [2]float64{}, [2]float64{})
+	all, err := r.spec.assemble(r.recs, r.form, parts, [2]float64{}, [2]float64{}, false)
 	if err != nil {
 		return "", err
 	}

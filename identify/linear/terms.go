@@ -97,6 +97,8 @@ func (t Term) column(q, v, a, dir []float64) []float64 {
 		return v
 	case Stiffness:
 		return q
+	case Offset:
+		return slices.Repeat([]float64{1}, len(q))
 	case Coulomb:
 		c := make([]float64, len(dir))
 		for k, d := range dir {

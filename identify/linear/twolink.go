@@ -145,7 +145,7 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 			of := m.cachedTrack(&m.f.positionLowpass, rec, from, to)
 			out := m.rows(of, p, quiet.v, moving)
 			out.y = make([]float64, p.n)
-			m.f.sides([][]float64{of.column("gravity-sin2", quiet.v)}, moving, p, [][]float64{out.y})
+			m.f.side(of.column("gravity-sin2", quiet.v), moving, p, out.y)
 			floats.Scale(-1, out.y)
 			return out
 		}

@@ -3,6 +3,7 @@ package linear
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/identify/filter"
 	"hilrig/identify/record"
@@ -125,20 +126,22 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	}
 	m.skip = max(int(math.Ceil(s.Trim/f.dt)), n/2) // the window fits
 	m.reach = f.positionLowpass.SettlingSamples() + f.halfBandLowpass.SettlingSamples() + n/2
-	m.side = func(xs [][]float64, _ []bool, p places, rows [][]float64) {
-		for i, x := range xs {
-			for k := range p.n {
-				at := min(max(p.firstSample+k*p.rowStep-n/2, 0), len(x)-n-1)
-				rows[i][k] = floats.Dot(win.phi, x[at:at+n+1])
-			}
+	m.side = func(x []float64, _ []bool, p places, row []float64) {
+		for k := range row {
+			at := min(max(p.firstSample+k*p.rowStep-n/2, 0), len(x)-n-1)
+			row[k] = floats.Dot(win.phi, x[at:at+n+1])
 		}
 	}
 	m.noise = func(after filter.Lowpass) [3][3]float64 { return win.noise(f.rowStep, after) }
 	m.minMovingShare = 0.99
 	m.share = func(moving []bool, at int) float64 {
+		of := moving[at-n/2:][:len(win.phi)]
+		if !slices.Contains(of, false) {
+			return 1
+		}
 		sum := 0.0
 		for k, phi := range win.phi {
-			if moving[at-n/2+k] {
+			if of[k] {
 				sum += phi
 			}
 		}
@@ -165,6 +168,8 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 				floats.Scale(faster*faster, out.w[j])
 			case Viscous:
 				out.w[j] = out.v
+			case Offset:
+				out.w[j] = slices.Repeat([]float64{floats.Dot(win.phi, slices.Repeat([]float64{1}, len(win.phi)))}, p.n)
 			case Stiffness, GravitySin, GravityCos:
 				out.w[j] = over(win.phi, t.column(x, v, a, way), p)
 			default:

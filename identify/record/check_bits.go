@@ -23,32 +23,50 @@ func (c *checker) bits(s signal) {
 		return
 	}
 	lo, hi := numeric.Range(s.x)
-	span := (hi - lo) / step
-	for k := bitsLeast; k <= bitsMost && span > float64(bitsBlocks)*math.Exp2(float64(k+1)); k++ {
-		period := 1 << (k + 1)
-		seen, all := make([]int, period), 0
-		for i, x := range s.x {
-			if i > 0 && x == s.x[i-1] {
-				continue
-			}
-			seen[int(math.Round((x-lo)/step))%period]++
-			all++
+	most := bitsMost
+	for most >= bitsLeast && (hi-lo)/step <= float64(bitsBlocks)*math.Exp2(float64(most+1)) {
+		most--
+	}
+	if most < bitsLeast {
+		return
+	}
+	seen, all := make([]int, 1<<(most+1)), 0
+	for i, x := range s.x {
+		if i > 0 && x == s.x[i-1] {
+			continue
 		}
-		// the emptiest half, wherever it begins
-		half := 0
-		for _, n := range seen[:period/2] {
-			half += n
+		seen[int(math.Round((x-lo)/step))%len(seen)]++
+		all++
+	}
+	bit := -1 // the lowest one
+	for k := most; k >= bitsLeast; k-- {
+		if float64(emptiestHalf(seen)) < bitsSeen*float64(all) {
+			bit = k
 		}
-		least := half
-		for i := range period {
-			half += seen[(i+period/2)%period] - seen[i]
-			least = min(least, half)
-		}
-		if all > 20*bitsBlocks && float64(least) < bitsSeen*float64(all) {
-			c.addFinding("bits", Fatal, s.name, float64(k), "bit", "Look at the counter, its cable and the number of its bits.",
-				"position is never in every other block of %d of its steps (%.4g %s): bit %d of its counter is stuck, or lost on the way", period/2,
-				step, s.unit, k)
-			return
+		below := seen[len(seen)/2:]
+		seen = seen[:len(seen)/2]
+		for i := range seen {
+			seen[i] += below[i]
 		}
 	}
+	if bit < 0 || all <= 20*bitsBlocks {
+		return
+	}
+	c.addFinding("bits", Fatal, s.name, float64(bit), "bit", "Look at the counter, its cable and the number of its bits.",
+		"position is never in every other block of %d of its steps (%.4g %s): bit %d of its counter is stuck, or lost on the way", 1<<bit,
+		step, s.unit, bit)
+}
+
+// emptiestHalf is how often a position was in the half of a period where it was least, wherever that half begins.
+func emptiestHalf(seen []int) int {
+	half, period := 0, len(seen)
+	for _, n := range seen[:period/2] {
+		half += n
+	}
+	least := half
+	for i := range period {
+		half += seen[(i+period/2)%period] - seen[i]
+		least = min(least, half)
+	}
+	return least
 }

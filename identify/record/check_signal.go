@@ -36,7 +36,10 @@ func (c *checker) signals() {
 		c.rounding(s)
 		c.band(s)
 		c.bits(s)
-		if lo := slices.Min(s.x); s.name == "load" && lo < 0 {
+		if s.name != "load" {
+			continue
+		}
+		if lo, _ := numeric.Range(s.x); lo < 0 {
 			c.addFinding("load-sign", Warning, s.name, lo, s.unit,
 				"Count the normal load positive where it presses; take off the zero of the sensor.", "load falls to %.4g N: a contact cannot pull", lo)
 		}

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	"hilrig/engine/numeric"
 )
@@ -162,6 +163,10 @@ func (t *converted) resample(d *Record, lo, hi int) error {
 		if ch.to(d) == &d.Position {
 			d.PositionStep = numeric.EncoderStep(t.x[i][lo:hi])
 		}
+		if steps, held := t.held[ch.Name]; held {
+			*ch.to(d) = heldAt(steps, ch.Column, s[0], d.Dt, n)
+			continue
+		}
 		*ch.to(d) = interpolate(s, t.x[i][lo:hi], d.Dt, n, c.Median, m.Cubic)
 	}
 
@@ -177,6 +182,20 @@ func (t *converted) resample(d *Record, lo, hi int) error {
 			"into slower motion", c.Median, 0.5/d.Dt))
 	}
 	return nil
+}
+
+// heldAt gives a column that keeps its value until the next one at n times from start on, dt apart, in SI.
+func heldAt(steps [2][]float64, c Column, start, dt float64, n int) []float64 {
+	time, out := steps[0], make([]float64, n)
+	k := max(sort.SearchFloat64s(time, start)-1, 0)
+	for i := range out {
+		for at := start + float64(i)*dt; k+1 < len(time) && time[k+1] <= at; {
+			k++
+		}
+		out[i] = steps[1][k]
+	}
+	c.toSI(out)
+	return out
 }
 
 // interpolate gives y(s[0] + i·dt), i < n, of the samples y at the increasing times s. A cubic spans no interval that is

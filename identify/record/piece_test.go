@@ -1,12 +1,14 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 
+	"hilrig/engine"
 	"hilrig/engine/numeric"
 )
 
@@ -169,6 +171,62 @@ func TestStepOfResampled(t *testing.T) {
 	}
 	if d := uneven(0); d.PositionStep != 0 {
 		t.Errorf("step %g of samples that were not interpolated", d.PositionStep)
+	}
+}
+
+// unevenBoard is a board that samples a sine whenever it likes, under a command that jumps every 7 ms.
+type unevenBoard struct{ at []float64 }
+
+func (b unevenBoard) Signals() []engine.Signal {
+	return []engine.Signal{{Name: "t", Unit: "s"}, {Name: "x", Unit: "rad"}, {Name: "u", Unit: "V"}}
+}
+
+func (b unevenBoard) Columns(_ context.Context, names []string) (columns [][]float64, err error) {
+	for _, name := range names {
+		var x []float64
+		for _, at := range b.at {
+			x = append(x, map[string]float64{"t": at, "x": math.Sin(9 * at), "u": jumps(at)}[name])
+		}
+		columns = append(columns, x)
+	}
+	return columns, nil
+}
+
+func (b unevenBoard) Notes() []string     { return nil }
+func (b unevenBoard) Step(string) float64 { return 0 }
+
+func (b unevenBoard) Held(name string) (time, value []float64) {
+	for at := 0.0; name == "u" && at < 2; at += 7e-3 {
+		time, value = append(time, at), append(value, jumps(at+1e-9))
+	}
+	return time, value
+}
+
+func jumps(at float64) float64 { return math.Floor(10 * math.Sin(5*math.Floor(at/7e-3))) }
+
+// On the even grid of a board that samples unevenly a command is what acted then, between no two of its values; the motion is its curve.
+func TestCommandOfAnUnevenBoard(t *testing.T) {
+	var b unevenBoard
+	for k := range 400 {
+		b.at = append(b.at, 0.02+2e-3*(float64(k)+0.4*math.Sin(float64(k)*1.7)))
+	}
+	recs, err := ReadSource(t.Context(), "run", "", b, Mapping{Time: Column{Name: "t", Unit: "s"}, Position: Column{Name: "x", Unit: "rad"},
+		Force: Column{Name: "u", Unit: "V", Scale: 0.5, Shift: 3}, Resample: true, Cubic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := recs[0]
+	if !d.Clock.Resampled {
+		t.Fatal("the samples are even")
+	}
+	for k, f := range d.Force {
+		at := d.Start + float64(k)*d.Dt
+		if math.Abs(math.Remainder(at, 7e-3)) > 1e-9 && math.Abs(f-0.5*jumps(at)-3) > 1e-12 {
+			t.Errorf("at %.6g s the force is %v, the command made %v", at, f, 0.5*jumps(at)+3)
+		}
+		if k > 1 && k < d.Len()-2 && math.Abs(d.Position[k]-math.Sin(9*at)) > 1e-5 {
+			t.Errorf("at %.6g s the position is %v, want %v", at, d.Position[k], math.Sin(9*at))
+		}
 	}
 }
 

@@ -214,11 +214,14 @@ type Source interface {
 	Notes() []string                                                      // what was left out or filled in by the last Columns
 	// of an encoder, where the last Columns filled in samples that do not show it; 0: none
 	Step(name string) float64
+	// of a column that keeps its value until the next one, as a command does: since when (s, in the column of time) it has which value,
+	// in the last Columns; nil: of another column
+	Held(name string) (time, value []float64)
 }
 
 // signalTable is a table of the signals of a source, without their numbers.
 func signalTable(file string, s Source) *Table {
-	t := &Table{File: file}
+	t := &Table{File: file, held: map[string][2][]float64{}}
 	for _, sig := range s.Signals() {
 		t.Names, t.Units = append(t.Names, sig.Name), append(t.Units, sig.Unit)
 	}
@@ -250,6 +253,9 @@ func ReadSource(ctx context.Context, file, sha256 string, s Source, m Mapping) (
 	}
 	for i, name := range names {
 		t.Columns[at[name]] = x[i]
+		if time, value := s.Held(name); time != nil {
+			t.held[name] = [2][]float64{time, value}
+		}
 	}
 	recs, err := FromTable(t, m)
 	if err != nil {

@@ -23,6 +23,8 @@ type Table struct {
 	Units   []string    // as the file states them, "" where it does not; nil: it states none
 	Columns [][]float64 // all of one length where read; nil for a column that nobody asked for
 
+	held map[string][2][]float64 // by name, times (s) and values of columns that keep their value until the next one
+
 	lines    lineIndex // of the rows in a text
 	heads    []string  // headers in full, where they are more than the name
 	headLine int       // line of the header row
@@ -198,8 +200,7 @@ func (t *Table) convert(m *Mapping, at map[string]int) *converted {
 		if uses[j]--; uses[j] > 0 {
 			x = slices.Clone(x)
 		}
-		floats.Scale(cmp.Or(col.Scale, 1), x)
-		floats.AddConst(col.Shift, x)
+		col.toSI(x)
 		return x
 	}
 	if m.Piece != "" {
@@ -215,6 +216,12 @@ func (t *Table) convert(m *Mapping, at map[string]int) *converted {
 		c.x = append(c.x, take(ch.Column))
 	}
 	return c
+}
+
+// toSI brings numbers of a column to SI in their place.
+func (c Column) toSI(x []float64) {
+	floats.Scale(cmp.Or(c.Scale, 1), x)
+	floats.AddConst(c.Shift, x)
 }
 
 // stepOf is the step of a column in SI: what is said of it, or that of whole numbers that a gain makes SI. 0: not known.
