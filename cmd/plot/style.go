@@ -4,8 +4,11 @@ import (
 	"image/color"
 	"sync"
 
+	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	imagefont "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/font/liberation"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -53,8 +56,20 @@ func shade(c color.Color, strength float64) color.Color {
 	return color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), uint8(255*strength + 0.5)}
 }
 
-// fonts come with the program, so a figure looks the same everywhere. Reading them takes a tenth of the start of a program that draws none.
-var fonts = sync.OnceValue(func() text.Plain { return text.Plain{Fonts: font.NewCache(liberation.Collection())} })
+// fonts come with the program, so a figure looks the same everywhere: the two that are drawn, of the twelve of the collection. Reading them
+// takes a tenth of the start of a program that draws none.
+var fonts = sync.OnceValue(func() text.Plain {
+	return text.Plain{Fonts: font.NewCache(font.Collection{
+		readFace(liberationsansregular.TTF, imagefont.WeightNormal), readFace(liberationsansbold.TTF, boldWeight)})}
+})
+
+func readFace(ttf []byte, weight imagefont.Weight) font.Face {
+	face, err := opentype.Parse(ttf)
+	if err != nil {
+		panic(err) // of a file in the program
+	}
+	return font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight}, Face: face}
+}
 
 // fontsOnUse is the text handler with these fonts, which reads them when the first letter is drawn or measured.
 type fontsOnUse struct{}
@@ -71,7 +86,7 @@ func (fontsOnUse) Draw(c vg.Canvas, s string, style text.Style, at vg.Point) {
 	fonts().Draw(c, s, style, at)
 }
 
-const boldWeight = 3 // WeightBold of golang.org/x/image/font
+const boldWeight = imagefont.WeightBold
 
 func lettering(points float64, c color.Color, bold bool, x text.XAlignment, y text.YAlignment) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)}
