@@ -53,7 +53,7 @@ func (r *Result) findAssumed(j *job, st *stage) {
 		if r.Interrupted || !(step > 0) {
 			continue
 		}
-		moved := st.moved(l, p, step)
+		moved := st.rowMoves(l, p, step)
 		if moved == nil && p.Value != 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("the doubt in %s, which was assumed, is not in the intervals: %s does not tell what another "+
 				"value would do", p.Name, st.method.Name))
@@ -94,10 +94,10 @@ func (r *Result) findAssumed(j *job, st *stage) {
 	}
 }
 
-// moved is by how much the rows of the model move for a step of a parameter that was not searched, to first order but from zero; nil: not
-// known. What of it the searched parameters do not make up for is what the record tells of that one. It is measured with their move:
+// rowMoves is by how much the rows of the model move for a step of a parameter that was not searched, to first order but from zero; nil:
+// not known. What of it the searched parameters do not make up for is what the record tells of that one. It is measured with their move:
 // derivatives that were found one by one do not cancel well enough.
-func (st *stage) moved(l *fit.Linear, p *fit.Param, step float64) []float64 {
+func (st *stage) rowMoves(l *fit.Linear, p *fit.Param, step float64) []float64 {
 	if st.changed == nil {
 		return nil
 	}
@@ -160,14 +160,14 @@ func leftOf(f fit.Factors, shown []bool) func(by []float64) *spread {
 	n := len(shown)
 	reach, known, sum := slices.Repeat([]float64{1}, n), mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for j, axis := range f.Axes {
-		weight := 1 / math.Max(f.Err[j]*f.Err[j], leastDoubt*leastDoubt)
+		weight := 1 / math.Max(f.Err[j]*f.Err[j], minDoubtErr*minDoubtErr)
 		known.SymRankOne(known, weight, mat.NewVecDense(n, axis))
-		sum.AddScaledVec(sum, weight*f.Best[j], mat.NewVecDense(n, axis))
+		sum.AddScaledVec(sum, weight*f.Values[j], mat.NewVecDense(n, axis))
 	}
 	for i := range shown { // the others lie about zero
 		prior := 1 / (uniform * uniform)
 		if shown[i] {
-			prior = leastDoubt
+			prior = minDoubtErr
 		}
 		known.SetSym(i, i, known.At(i, i)+prior)
 	}
@@ -184,15 +184,15 @@ func leftOf(f fit.Factors, shown []bool) func(by []float64) *spread {
 		}
 	}
 	if n == 1 {
-		one := doubt{f.Best[0] * f.Axes[0][0], f.Err[0]}.within(-reach[0], reach[0])
+		one := doubt{f.Values[0] * f.Axes[0][0], f.Err[0]}.cutOff(-reach[0], reach[0])
 		return func(by []float64) *spread { return one.scaled(by[0]) }
 	}
 	draws := doubtDraws(f, reach)
 	return func(by []float64) *spread { return spreadOf(draws, by) }
 }
 
-// leastDoubt is the standard error, in largest errors, to which an assumed value is known at best.
-const leastDoubt = 1e-12
+// minDoubtErr is the standard error, in largest errors, to which an assumed value is known at best.
+const minDoubtErr = 1e-12
 
 // doubtDraws are draws of numbers within ±reach by Gibbs' method, along one axis after the other [GCSDVR, 11.1].
 func doubtDraws(f fit.Factors, reach []float64) (draws [][]float64) {
@@ -210,7 +210,7 @@ func doubtDraws(f fit.Factors, reach []float64) (draws [][]float64) {
 			if !(hi > lo) { // in a corner
 				continue
 			}
-			floats.AddScaled(x, doubt{f.Best[j], f.Err[j]}.within(lo, hi).draw(rng)-at, axis)
+			floats.AddScaled(x, doubt{f.Values[j], f.Err[j]}.cutOff(lo, hi).draw(rng)-at, axis)
 		}
 		if k >= idle {
 			draws = append(draws, slices.Clone(x))
@@ -232,9 +232,9 @@ type spread struct {
 	step float64
 }
 
-// within is what is left where the number lies between lo and hi: a normal distribution that is cut off there.
-func (d doubt) within(lo, hi float64) *spread {
-	err, s := math.Max(d.err, leastDoubt), new(spread)
+// cutOff is what is left where the number lies between lo and hi: a normal distribution that is cut off there.
+func (d doubt) cutOff(lo, hi float64) *spread {
+	err, s := math.Max(d.err, minDoubtErr), new(spread)
 	nearest := min(max(d.best, lo), hi)
 	reach := math.Hypot(nearest-d.best, 6*err) // beyond, the density is below e⁻¹⁸ of the largest
 	lo, hi = math.Max(lo, d.best-reach), math.Min(hi, d.best+reach)

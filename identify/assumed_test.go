@@ -133,7 +133,7 @@ func TestDoubtLeft(t *testing.T) {
 		{0, math.Inf(1), u}, {5, math.Inf(1), u}, {0, 1e-9, 1e-9}, {0.3, 1e-9, 0.3}, {-0.3, 1e-9, 0.3}, {0, u, cut(u)}, {0, 0.2, cut(0.2)},
 		{0.2, 0.1, math.Hypot(0.2, 0.1)}, {-0.2, 0.1, math.Hypot(0.2, 0.1)}, {7, 0.01, 1}, {-7, 0.01, 1},
 	} {
-		if got := (doubt{c.best, c.err}).within(-1, 1).rms(); math.Abs(got-c.want) > 1e-3*c.want {
+		if got := (doubt{c.best, c.err}).cutOff(-1, 1).rms(); math.Abs(got-c.want) > 1e-3*c.want {
 			t.Errorf("best %g ± %g: %g is left, want %g", c.best, c.err, got, c.want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestDoubtsTogether(t *testing.T) {
 		{plain, []float64{3, 0}, []float64{0.1, inf}, false, []float64{1, 0}, 1},
 		{plain, []float64{3, 0}, []float64{0.1, inf}, true, []float64{0, 1}, 0.95},
 	} {
-		left := leftOf(fit.Factors{Axes: c.axes, Best: c.best, Err: c.err}, []bool{c.shown, false})(c.by)
+		left := leftOf(fit.Factors{Axes: c.axes, Values: c.best, Err: c.err}, []bool{c.shown, false})(c.by)
 		if got := left.halfInterval(0); math.Abs(got-c.want) > 0.03*c.want {
 			t.Errorf("%v ± %v along %v, shown %v, moves %v: %.4g, want %.4g", c.best, c.err, c.axes, c.shown, c.by, got, c.want)
 		}
@@ -196,13 +196,13 @@ func TestIntervalOfADoubt(t *testing.T) {
 		{nothing, 3, 0, 0.95 * 3}, {nothing, -3, 1e-6, 0.95 * 3}, {nothing, 1e-9, 2, normal95 * 2}, {doubt{0, 0.01}, 1, 0, normal95 * 0.01},
 		{doubt{0, 0.03}, 1, 0.04, normal95 * 0.05}, {doubt{0.5, 1e-9}, 2, 0, 1},
 	} {
-		if got := c.d.within(-1, 1).scaled(c.move).halfInterval(c.se); math.Abs(got-c.want) > 0.01*c.want {
+		if got := c.d.cutOff(-1, 1).scaled(c.move).halfInterval(c.se); math.Abs(got-c.want) > 0.01*c.want {
 			t.Errorf("%v, move %g, error %g: %g, want %g", c.d, c.move, c.se, got, c.want)
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 20261130))
 	for _, se := range []float64{0.1, 0.5, 1, 2} {
-		half, within := nothing.within(-1, 1).halfInterval(se), 0
+		half, within := nothing.cutOff(-1, 1).halfInterval(se), 0
 		for range 40000 {
 			if math.Abs(2*rng.Float64()-1+se*rng.NormFloat64()) <= half {
 				within++

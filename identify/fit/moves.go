@@ -133,14 +133,14 @@ func (l *Linear) RMS(r []float64) float64 {
 // dy is one more column.
 func (l *Linear) RobustFactor(dy, move []float64) (best, err float64) {
 	f := l.RobustFactors([][]float64{dy}, [][]float64{move})
-	return f.Best[0] * f.Axes[0][0], f.Err[0]
+	return f.Values[0] * f.Axes[0][0], f.Err[0]
 }
 
 // Factors are the numbers by which several dy lower the sum of squares most together. Of each axis, a combination of them of length one,
 // the rows tell the factor by itself, with its standard error; ∞: they do not tell it.
 type Factors struct {
-	Axes      [][]float64
-	Best, Err []float64
+	Axes        [][]float64
+	Values, Err []float64
 }
 
 // RobustFactors is RobustFactor of several dy, each with the move of the parameters that answers it.
@@ -173,7 +173,7 @@ func (l *Linear) RobustFactors(dy, moves [][]float64) (f Factors) {
 		for i, a := range axis {
 			floats.AddScaled(left, -best*a, taken[i])
 		}
-		f.Axes, f.Best = append(f.Axes, axis), append(f.Best, best)
+		f.Axes, f.Values = append(f.Axes, axis), append(f.Values, best)
 	}
 	rows := math.Max(1, WhitenessOf(left, l.s.Pieces).Effective)
 	noise := numeric.RMS(left) * math.Sqrt(float64(len(left))/rows)

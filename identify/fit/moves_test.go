@@ -149,7 +149,7 @@ func TestSeveralColumns(t *testing.T) {
 	for i, want := range []float64{a - 5*b, 5 * b} {
 		got, variance := 0.0, 0.0
 		for j, axis := range f.Axes {
-			got, variance = got+axis[i]*f.Best[j], variance+axis[i]*axis[i]*f.Err[j]*f.Err[j]
+			got, variance = got+axis[i]*f.Values[j], variance+axis[i]*axis[i]*f.Err[j]*f.Err[j]
 		}
 		of := 0.2 * math.Sqrt(2./n) * math.Sqrt([]float64{26, 25}[i])
 		if math.Abs(got-want) > 1e-9 || math.Abs(math.Sqrt(variance)/of-1) > 0.2 {
