@@ -132,16 +132,19 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
   comes from ` + "`positions: false`" + `, which takes depth back by a velocity: impacts act as if eps_n were larger by about half of beta.
 - ` + "`contacts_left_out`" + `: contacts for which there was no room. Only the brush inside the loop has a limit, 24.
 
-**Repeated runs.** Blows that come about a step apart are settled at once, or in an order that the step does not resolve. A blow on several
-contacts at once may have more than one solution. So a fixed-step run of a scene or a toy with blows, or with contacts that flicker, is
-repeated by the event-driven engine, which takes them one by one.
+**Repeated runs.** A step has an error of its own. Blows that come about a step apart are settled at once, or in an order that the step does
+not resolve, and a blow on several contacts may have more than one solution. So every fixed-step run of a scene or a toy is repeated by the
+event-driven engine, which takes blows one by one. ` + "`repeated_until`" + ` of ` + "`solver`" + ` is the time to which this was done, and ` + "`repeated_difference`" + `
+the largest difference of a coordinate by its way. A coordinate that moves less than two fifths of the farthest of its unit counts as one
+that moves as far as that.
 
-- A warning names each coordinate that differs. It differs when it is off by more than 1.5 percent of its way and of what 20 steps go in the
-  mean; one percent where blows come at most four steps apart or several in one step (` + "`crowded_blows`" + `). The exit code stays 0. A nanometre or a
-  nanoradian is no difference.
-- The run is repeated with a quarter of the step too in two cases: a coordinate differs by more than half a percent and blows were merged or a
-  support was open; or the event-driven engine does not get through or blows are crowded, and ` + "`positions`" + ` is false. A difference of half a
-  percent to that is warned about, and so is a quarter of the step that merges blows as well.
+- *The step is too long*: a coordinate is off by more than 0.7 percent of its way, or a speed at the end by twice that. The warning names it,
+  the difference, and a step that is short enough where the error falls with the step.
+- *What they do is in doubt*: blows come at most four steps apart or several in one step (` + "`crowded_blows`" + `), or contacts flicker, and a
+  coordinate is off by more than 1.4 percent and by what 20 steps go in the mean.
+- The exit code stays 0. A nanometre or a nanoradian is no difference.
+- Where the event-driven engine does not get through, and with ` + "`positions: false`" + `, the run is repeated with a quarter of the
+  step in its place. So it is where that engine needs too long and blows are crowded. A quarter of the step that merges blows as well is said.
 - The time that this takes has a limit. A long run is repeated from its start as far as that allows, and a warning says how far. The way
   over a rough wheel is not repeated.
 - ` + "`merged_impacts`" + ` counts steps in which the order of the blows would change a velocity by more than a fiftieth of the fastest approach.

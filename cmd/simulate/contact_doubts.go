@@ -64,8 +64,8 @@ func (s *contactRun) notes() (out []string) {
 			"contacts opened for a step %.0f times. What they do is in doubt: %s", n["blows"],
 			n["crowded_blows"], n["merged_impacts"], n["unsupported_blows"], n["flickering_contacts"], s.differs))
 	}
-	if s.coarse != "" {
-		out = append(out, s.coarse)
+	if s.coarseStepText != "" {
+		out = append(out, s.coarseStepText)
 	}
 	if added := s.addedRestitution(); added > 0 && !strings.HasPrefix(s.cfg.System, "brush") {
 		out = append(out, fmt.Sprintf("engine.positions: false takes penetration back by velocities: impacts act as if every eps_n were "+

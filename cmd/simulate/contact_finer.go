@@ -44,7 +44,7 @@ func (s *contactRun) repeat(ctx context.Context, q, u []float64, c *contact.More
 	if e := &s.cfg.Engine; *e.Positions && !e.EndOfStep { // the laws of impact are the same
 		var stuck bool
 		found, stuck, err = s.repeatByEvents(ctx, slices.Clone(q), slices.Clone(u), c)
-		if tried = !stuck; err != nil || found || s.differs != "" || s.coarse != "" {
+		if tried = !stuck; err != nil || found || s.differs != "" || s.coarseStepText != "" {
 			return found, err
 		}
 	}
@@ -89,7 +89,7 @@ func (s *contactRun) repeatByEvents(ctx context.Context, q, u []float64, c *cont
 		s.differs = "the motion depends on how they are settled: with engine.kind: event-driven, which takes them one by one, " +
 			wide.largest.String()
 	case narrow.differs:
-		s.coarse = s.coarseText("with engine.kind: event-driven ", &narrow.largest)
+		s.coarseStepText = s.coarseText("with engine.kind: event-driven ", &narrow.largest)
 	}
 	return failed == nil && row == len(s.rows) && !wide.differs, failed != nil, nil
 }
@@ -131,7 +131,7 @@ func (s *contactRun) repeatFiner(ctx context.Context, q, u []float64, together b
 	}
 	switch {
 	case c.differs:
-		s.coarse = s.coarseText(shorter, &c.largest)
+		s.coarseStepText = s.coarseText(shorter, &c.largest)
 	case m.Merged > 0:
 		s.differs = fmt.Sprintf("with a quarter of the step %d steps still settle separate blows as one impact, in an order that is not known",
 			m.Merged)
@@ -154,22 +154,22 @@ func (s *contactRun) coarseText(other string, d *difference) string {
 
 // difference is a number of a run that is another in a run that repeats it.
 type difference struct {
-	name, unit     string
-	t, here, other float64
-	share          float64 // of the way of its coordinate, or of its mean speed
-	rate           bool    // it is a speed
+	name, unit         string
+	t, value, repeated float64
+	share              float64 // of the way of its coordinate, or of its mean speed
+	rate               bool    // it is a speed
 }
 
 func (d *difference) String() string {
-	return fmt.Sprintf("%s at t = %.6g s is %.5g %s, and %.5g here", d.name, d.t, d.other, d.unit, d.here)
+	return fmt.Sprintf("%s at t = %.6g s is %.5g %s, and %.5g here", d.name, d.t, d.repeated, d.unit, d.value)
 }
 
 // comparison compares the rows of a run with those of another.
 type comparison struct {
 	s                                 *contactRun
-	way, speed                        []float64 // of each coordinate, what it and the others of its unit move
+	wayScale, speedScale              []float64 // of each coordinate, what it and the others of its unit move
 	positionTolerance, speedTolerance []float64 // differences that count as none
-	faster                            int       // coordinate whose speed differed in the row before: it is no blow that comes a little later; −1
+	faster                            int       // coordinate whose speed differed in the row before, −1: none
 	largest                           difference
 	differs                           bool
 }
@@ -177,22 +177,22 @@ type comparison struct {
 // comparison is one that takes differences up to wider times the usual for none, and late steps of the fastest coordinate of the unit.
 func (s *contactRun) comparison(wider, late float64) comparison {
 	n := len(s.coords)
-	c := comparison{s: s, way: make([]float64, n), speed: make([]float64, n), positionTolerance: make([]float64, n),
+	c := comparison{s: s, wayScale: make([]float64, n), speedScale: make([]float64, n), positionTolerance: make([]float64, n),
 		speedTolerance: make([]float64, n), faster: -1}
 	unit := map[string][2]float64{} // largest way and speed
 	for i, x := range s.coords {
 		for _, r := range s.rows {
-			c.way[i], c.speed[i] = max(c.way[i], math.Abs(r.q[i]-s.rows[0].q[i])), c.speed[i]+r.u[i]*r.u[i]/float64(len(s.rows))
+			c.wayScale[i], c.speedScale[i] = max(c.wayScale[i], math.Abs(r.q[i]-s.rows[0].q[i])), c.speedScale[i]+r.u[i]*r.u[i]/float64(len(s.rows))
 		}
-		c.speed[i] = math.Sqrt(c.speed[i]) // what lasts from a blow to the next counts for little
+		c.speedScale[i] = math.Sqrt(c.speedScale[i]) // what lasts from a blow to the next counts for little
 		g := unit[x.Unit]
-		unit[x.Unit] = [2]float64{max(g[0], c.way[i]), max(g[1], c.speed[i])}
+		unit[x.Unit] = [2]float64{max(g[0], c.wayScale[i]), max(g[1], c.speedScale[i])}
 	}
 	for i, x := range s.coords {
 		g := unit[x.Unit]
-		c.way[i], c.speed[i] = max(c.way[i], slowShare*g[0])+sameWay/sameShare, max(c.speed[i], slowShare*g[1])+sameSpeed/sameShare
-		c.positionTolerance[i] = wider*sameShare*c.way[i] + late*s.cfg.Engine.Step*g[1]
-		c.speedTolerance[i] = 2 * wider * sameShare * c.speed[i]
+		c.wayScale[i], c.speedScale[i] = max(c.wayScale[i], slowShare*g[0])+sameWay/sameShare, max(c.speedScale[i], slowShare*g[1])+sameSpeed/sameShare
+		c.positionTolerance[i] = wider*sameShare*c.wayScale[i] + late*s.cfg.Engine.Step*g[1]
+		c.speedTolerance[i] = 2 * wider * sameShare * c.speedScale[i]
 	}
 	return c
 }
@@ -202,7 +202,7 @@ func (c *comparison) compare(r int, q, u []float64) bool {
 	row, faster := &c.s.rows[r], -1
 	for i, x := range c.s.coords {
 		off := math.Abs(row.q[i] - q[i])
-		c.note(difference{x.Name, x.Unit, row.t, row.q[i], q[i], off / c.way[i], false}, off > c.positionTolerance[i])
+		c.note(difference{x.Name, x.Unit, row.t, row.q[i], q[i], off / c.wayScale[i], false}, off > c.positionTolerance[i])
 		if math.Abs(row.u[i]-u[i]) > c.speedTolerance[i] {
 			faster = i
 		}
@@ -210,7 +210,7 @@ func (c *comparison) compare(r int, q, u []float64) bool {
 	if faster >= 0 && faster == c.faster && r == len(c.s.rows)-1 {
 		x := c.s.coords[faster]
 		off := math.Abs(row.u[faster] - u[faster])
-		c.note(difference{x.Name + "_dot", perSecond(x.Unit), row.t, row.u[faster], u[faster], off / c.speed[faster], true}, true)
+		c.note(difference{x.Name + "_dot", perSecond(x.Unit), row.t, row.u[faster], u[faster], off / c.speedScale[faster], true}, true)
 	}
 	c.faster = faster
 	return c.differs

@@ -311,7 +311,7 @@ func TestLongStepIsSaid(t *testing.T) {
 		}
 		for _, step := range []float64{0.02, 0.01, 0.005, 0.001, 1e-4} {
 			off, s := run(step)
-			_, after, said := strings.Cut(s.coarse, "engine.step: ")
+			_, after, said := strings.Cut(s.coarseStepText, "engine.step: ")
 			switch {
 			case off > 0.01:
 				far++
@@ -319,7 +319,7 @@ func TestLongStepIsSaid(t *testing.T) {
 				near++
 			}
 			if off > 0.01 && !said || off < 0.003 && said || len(s.doubts()) > 0 {
-				t.Errorf("%d, steps of %g s: off by %.3g of the way: %q %q", k, step, off, s.coarse, s.doubts())
+				t.Errorf("%d, steps of %g s: off by %.3g of the way: %q %q", k, step, off, s.coarseStepText, s.doubts())
 			}
 			if !said {
 				continue

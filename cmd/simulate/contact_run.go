@@ -43,15 +43,15 @@ type contactRun struct {
 	listing bool // events are kept
 	events  []EventRow
 
-	longStepText  string            // what is said of steps that may have missed a contact
-	confirmed     bool              // the event-driven engine has the same to the end
-	differs       string            // what a repeated run changes, where the order of blows may matter
-	coarse        string            // the same, where the error of the step is too large
-	repeatedTime  float64           // s, until which the run was repeated
-	maxDifference float64           // largest there, a share of the way of its coordinate
-	metrics       []Metric          // what happened
-	meaning       map[string]string // of metrics whose name does not say it, by name
-	solver        []Metric          // how the contact problems fared
+	longStepText   string            // what is said of steps that may have missed a contact
+	confirmed      bool              // the event-driven engine has the same to the end
+	differs        string            // what a repeated run changes, where the order of blows may matter
+	coarseStepText string            // the same, where the error of the step is too large
+	repeatedTime   float64           // s, until which the run was repeated
+	maxDifference  float64           // largest there, a share of the way of its coordinate
+	metrics        []Metric          // what happened
+	meaning        map[string]string // of metrics whose name does not say it, by name
+	solver         []Metric          // how the contact problems fared
 }
 
 // instant is one row of a run.
@@ -254,7 +254,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	}
 	s.confirmed = found
 	if o := m.Overrun; m.Overruns > 0 && !found {
-		s.differs, s.coarse = "", ""
+		s.differs, s.coarseStepText = "", ""
 		s.longStepText = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g "+
 			"times what lets every contact between them be found; "+
 			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share,

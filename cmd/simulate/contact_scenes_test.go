@@ -268,7 +268,7 @@ func judgeScene(t *testing.T, k uint64) (o sceneOutcome) {
 	} else {
 		o.Ends = strings.Join(append(e.doubts(), e.notes()...), "; ")
 	}
-	if _, after, said := strings.Cut(s.coarse, "engine.step: "); said {
+	if _, after, said := strings.Cut(s.coarseStepText, "engine.step: "); said {
 		var h float64
 		fmt.Sscan(after, &h)
 		if better := loadScene(t, file, nil); better.stepped(h) {
@@ -315,7 +315,8 @@ func scenesAreRightOrSaid(t *testing.T, from, to uint64) {
 			}
 		}
 	}
-	if t.Logf("%d judged, %d right, %d wrong, %d right and said", judged, right, wrong, falsely); falsely*50 > right || 2*judged < int(to-from) {
+	t.Logf("%d judged, %d right, %d wrong, %d right and said", judged, right, wrong, falsely)
+	if falsely*50 > right || 2*judged < int(to-from) {
 		t.Errorf("%d judged, %d right, %d right and said", judged, right, falsely)
 	}
 }

@@ -29,8 +29,11 @@ func (c *positions) correct(m *Moreau, qm, q []float64) {
 			gap += w * (q[j] - qm[j])
 		}
 		r := gap
-		if gap < 0 && !m.stays[k] {
+		if gap < 0 { // what an approach of a step explains is taken back at once where it stays; deeper ones would rock others into each other
 			r = m.opt.Beta * gap
+			if m.stays[k] {
+				r = max(gap, r-(1-m.opt.Beta)*h*max(-m.vk[k], 0))
+			}
 		}
 		deep = deep || r < 0
 		c.b[2*k], c.b[2*k+1] = r, 0

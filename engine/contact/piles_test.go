@@ -84,3 +84,40 @@ func TestPilesOfEqualBoxesRest(t *testing.T) {
 		}
 	}
 }
+
+// Boxes that fall on each other a little tilted, light under heavy, end flat on each other: depth that one step leaves is not taken back by
+// pushing the next corner into the floor.
+func TestTiltedBoxesComeToRest(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		spec := contact.SceneSpec{Gravity: [2]float64{0, -weight}, Bodies: []contact.BodySpec{floorBody()}}
+		want, top := []float64{}, 0.0
+		for i, b := range [][6]float64{ // width, height, mass, place, angle
+			{0.0897, 0.0278, 0.419, 0.00673, 0.02024, -0.01851}, {0.0845, 0.0251, 2.008, -0.00716, 0.06415, 0.00109},
+			{0.0728, 0.0426, 5.121, -0.00875, 0.1148, 0.01295}, {0.0713, 0.0346, 2.046, 0.00018, 0.165, 0.01893},
+		} {
+			box := boxBody(fmt.Sprint("box ", i), b[2], b[0], b[1])
+			box.Pose = [3]float64{side * b[3], b[4], side * b[5]}
+			for _, other := range spec.Bodies {
+				spec.Pairs = append(spec.Pairs, contact.PairSpec{A: box.Name, B: other.Name, Law: contact.Law{Mu: 0.228}})
+			}
+			spec.Bodies = append(spec.Bodies, box)
+			want, top = append(want, top+b[1]/2), top+b[1]
+		}
+		c, _, err := sceneOf(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.end, c.step, c.law = 0.5, 1e-4, contact.Poisson
+		c.judge = func(o *outcome, _ float64) (says string) {
+			for i, y := range want {
+				says += off(fmt.Sprintf("height of box %d", i), o.q[3*i+1], y, 1e-6) + off("angle", o.q[3*i+2], 0, 1e-6)
+			}
+			return says
+		}
+		for e, run := range []func() (verdict, string){c.byEvents, c.bySteps} {
+			if v, says := run(); v != right {
+				t.Errorf("side %g, %v by %s: %s", side, v, []string{"events", "steps"}[e], says)
+			}
+		}
+	}
+}

@@ -248,7 +248,8 @@ func TestBoxFallsOnItsOwnWidth(t *testing.T) {
 func TestCornersMeetHeadOn(t *testing.T) {
 	for i := range 60 {
 		r := rand.New(rand.NewPCG(uint64(i), 25))
-		tilt, gap, slow, fast, eps := oneOf(r, 0, 0.3, math.Pi/2, -2), 0.002+0.01*r.Float64(), -r.Float64(), 0.3+2*r.Float64(), oneOf(r, 0, 0.3, 0.9)
+		tilt, gap, eps := oneOf(r, 0, 0.3, math.Pi/2, -2), 0.002+0.01*r.Float64(), oneOf(r, 0, 0.3, 0.9)
+		slow, fast := -r.Float64(), 0.3+2*r.Float64()
 		s, k := math.Sincos(tilt)
 		turned := func(x, y, angle float64) [3]float64 { return [3]float64{k*x - s*y, s*x + k*y, angle} }
 		pointed := func(name string, dir, at, speed float64) (b contact.BodySpec, x float64) {

@@ -1,10 +1,13 @@
 package machine
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine"
 	"hilrig/engine/multibody"
@@ -237,4 +240,104 @@ func flatKindsRun(t *testing.T, from, to int) {
 			}
 		}
 	}
+}
+
+// parallelogramChain is a row of posts of one length, each pair held apart by a beam: n parallelograms that are flat at once. All posts
+// have the angle of the first, so the chain is a pendulum: (Σ m_post·l²/3 + Σ m_beam·l²)·θ″ = (Σ m_post/2 + Σ m_beam)·l·(g × e(θ)).
+type parallelogramChain struct {
+	spec        Spec
+	theta, rate float64    // rad, rad/s
+	pull        [2]float64 // 1/s², gravity by the length of the pendulum
+}
+
+// randomChain is number k, of one to five parallelograms.
+func randomChain(k int) (c parallelogramChain) {
+	rng := rand.New(rand.NewPCG(uint64(k), 3456))
+	in := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
+	n, long, turn := 1+rng.IntN(5), in(0.2, 1), in(0, 2*math.Pi)
+	joint, x := multibody.Joint{Kind: multibody.Revolute}, 0.0
+	post, top := func(i int) string { return fmt.Sprint("post", i) }, func(i int) string { return fmt.Sprint("top", i) }
+	inertia, moment := 0.0, 0.0
+	for i := range n + 1 {
+		m := in(0.2, 2)
+		inertia, moment = inertia+m*long*long/3, moment+m*long/2
+		c.spec.Bodies = append(c.spec.Bodies, multibody.Body{Name: post(i), Place: multibody.At(x, 0, 0), Joint: joint, Inertia: rodOf(m, long)})
+		c.spec.Frames = append(c.spec.Frames, multibody.Frame{Name: top(i), Body: post(i), Pose: multibody.At(long, 0, 0)})
+		if i == n {
+			break
+		}
+		wide, mass, beam := in(0.2, 1.5), in(0.2, 2), fmt.Sprint("beam", i)
+		inertia, moment = inertia+mass*long*long, moment+mass*long
+		c.spec.Bodies = append(c.spec.Bodies, multibody.Body{Name: beam, Parent: post(i), Place: multibody.At(long, 0, 0), Joint: joint,
+			Inertia: rodOf(mass, wide)})
+		c.spec.Frames = append(c.spec.Frames, multibody.Frame{Name: beam + " end", Body: beam, Pose: multibody.At(wide, 0, 0)})
+		c.spec.Cuts = append(c.spec.Cuts, multibody.Cut{Name: beam + " pin", Kind: multibody.CutPoint, A: beam + " end", B: top(i + 1)})
+		x += wide
+	}
+	if rng.IntN(4) > 0 {
+		c.spec.Gravity = r3.Vec{X: 9.81 * math.Cos(turn), Y: 9.81 * math.Sin(turn)}
+	}
+	c.pull = [2]float64{c.spec.Gravity.X * moment / inertia, c.spec.Gravity.Y * moment / inertia}
+	c.theta, c.rate = in(0.3, math.Pi-0.3)+math.Pi*float64(rng.IntN(2)), math.Copysign(in(4, 20), rng.Float64()-0.5)
+	return c
+}
+
+// follow is RK4 of the pendulum over h.
+func (c *parallelogramChain) follow(h float64) {
+	slope := func(theta float64) float64 {
+		s, k := math.Sincos(theta)
+		return k*c.pull[1] - s*c.pull[0]
+	}
+	v1, a1 := c.rate, slope(c.theta)
+	v2, a2 := c.rate+h/2*a1, slope(c.theta+h/2*v1)
+	v3, a3 := c.rate+h/2*a2, slope(c.theta+h/2*v2)
+	v4, a4 := c.rate+h*a3, slope(c.theta+h*v3)
+	c.theta, c.rate = c.theta+h/6*(v1+2*v2+2*v3+v4), c.rate+h/6*(a1+2*a2+2*a3+a4)
+}
+
+// Chains of one to five parallelograms, at 4 to 20 rad/s both ways for 2 s in steps of 1 ms, turn as the pendulum that they are.
+func TestRandomParallelograms(t *testing.T) { randomParallelograms(t, 0, 6) }
+
+func randomParallelograms(t *testing.T, from, to int) {
+	const h = 1e-3
+	largest := 0.0
+	for k := from; k < to; k++ {
+		c := randomChain(k)
+		s := newStepper(t, c.spec, StepOptions{})
+		x := s.NewState()
+		q, v, _ := s.M.split(x)
+		for i := range c.spec.Bodies {
+			b, err := s.M.Axis(c.spec.Bodies[i].Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sign := 1.0
+			if c.spec.Bodies[i].Parent != "" {
+				sign = -1
+			}
+			q[s.M.axes[b].iq], v[s.M.axes[b].iv] = sign*c.theta, sign*c.rate
+		}
+		if a, err := s.Begin(0, x, multibody.Assembly{}); err != nil || a.PositionChange > 1e-9 {
+			t.Fatal(k, a, err)
+		}
+		at, err := s.M.Axis("post0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := 0.0
+		for j := range 2000 {
+			if st := s.Step(float64(j)*h, h, x); st == engine.Lost {
+				t.Errorf("%d: %d bodies: lost at %g s: %s", k, len(c.spec.Bodies), float64(j)*h, s.StatusText())
+				break
+			}
+			for range 4 {
+				c.follow(h / 4)
+			}
+			off = max(off, math.Abs(q[s.M.axes[at].iq]-c.theta))
+		}
+		if largest = max(largest, off); off > 1e-4 {
+			t.Errorf("%d: %d bodies: off by %.2g rad", k, len(c.spec.Bodies), off)
+		}
+	}
+	t.Logf("%d chains, off by %.2g rad or less", to-from, largest)
 }
