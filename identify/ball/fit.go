@@ -266,7 +266,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	// γ: friction alone, as in the source, with the start
 	friction := slices.DeleteFunc(slices.Clone(free), func(q parameter) bool { return !IsFriction(q.name) })
 	watch.Report(fit.Progress{Method: "shooting", Phase: "vertical in the body"})
-	gamma := newShooting(p, base, friction, p.whole(first))
+	gamma := newShooting(p, base, friction, p.oneSegment(first))
 	gamma.gamma = true
 	sol, err := gamma.fit(ctx, c, p.turn, watch, fewSteps, true)
 	if err == nil {
@@ -286,12 +286,12 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	}
 
 	// markers
-	s := newShooting(p, base, free, p.whole(first))
+	s := newShooting(p, base, free, p.oneSegment(first))
 	if sol != nil {
 		gamma.adopt(sol)
 		start := s.segments[0].start
 		start.Q, start.W = gamma.segments[0].start.Q, gamma.segments[0].start.W
-		other := newShooting(p, base, free, p.whole(start))
+		other := newShooting(p, base, free, p.oneSegment(start))
 		other.base.body.Roll, other.base.body.Spin = gamma.base.body.Roll, gamma.base.body.Spin
 		s.prepare()
 		other.prepare()
@@ -344,7 +344,7 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 		// where starts of their own leave more than the noise too, one start for all leaves more still
 		if many, err2 := multi.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && multi.leaves(many) < nearNoise*p.sigma {
 			multi.adopt(many)
-			again := newShooting(p, multi.base, s.freeParams, p.whole(multi.segments[0].start))
+			again := newShooting(p, multi.base, s.freeParams, p.oneSegment(multi.segments[0].start))
 			if other, err2 := again.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
 				again.adopt(other)
 				other.Count(many)

@@ -45,8 +45,8 @@ func newShooting(p *poses, base setup, free []parameter, segments []segment) *sh
 	return &shooting{rec: p.cleanRecording, poses: p, base: base.clone(), freeParams: free, segments: segments}
 }
 
-// whole is all of a recording from one start.
-func (p *poses) whole(start ball.State) []segment { return []segment{{0, len(p.times), start}} }
+// oneSegment is all of a recording from one start.
+func (p *poses) oneSegment(start ball.State) []segment { return []segment{{0, len(p.times), start}} }
 
 // stateNames are the parameters of a start: place, small turn about the axes of the plane, angular velocity in axes of the body.
 var stateNames = [...]struct{ of, axis, unit string }{
