@@ -17,7 +17,7 @@ const rolling = "rolling"
 func Rolling(b *ball.Result, info record.Info, findings []record.Finding) (*Result, error) {
 	r := &Result{Method: "a ball that rolls, compared with the markers on it", Model: Subject{Law: rolling, Terms: []string{}}, Chain: Chain{},
 		Compute: b.Compute}
-	if err := r.fillFrom(b.Solution, noRepetitions, []record.Info{info}, findings, b.Warnings, nil); err != nil {
+	if err := r.fillFrom(b.Solution, b.Adjust, []record.Info{info}, findings, b.Warnings, nil); err != nil {
 		return nil, err
 	}
 	r.Indistinct, r.doubts, r.negligibleParams = []fit.Indistinct{}, b.Reasons, b.NegligibleParams // the warnings have what is not told apart

@@ -90,6 +90,36 @@ func TestRollingCoverage(t *testing.T) {
 	}
 }
 
+// Intervals over 60 draws of markers that drift: half of them with numbers of the file drawn from their uncertainty.
+func TestDriftCoverage(t *testing.T) {
+	const draws = 60
+	held, of := 0, 0
+	for seed := range uint64(draws) {
+		b := newBallBench(seed + 5000)
+		if seed%2 == 1 {
+			b.drawn(measured)
+		} else {
+			b.spec.Body, b.spec.Markers = b.ball.given(), b.ball.markers
+		}
+		rec := b.record()
+		slowly(b, 0.998)(b, rec)
+		r, _ := fitRolling(t, b.spec, rec)
+		truth := truthOf(&b.ball)
+		for _, name := range b.spec.FreeParams {
+			p, _ := r.Param(name)
+			if p.CI == nil {
+				continue
+			}
+			if of++; p.CI[0] <= truth[name] && truth[name] <= p.CI[1] {
+				held++
+			}
+		}
+	}
+	if t.Logf("%d of %d intervals hold the truth", held, of); float64(held) < 0.92*float64(of) {
+		t.Errorf("%d of %d intervals hold the truth", held, of)
+	}
+}
+
 // The whole suite of balls.
 func TestWholeSuiteOfBalls(t *testing.T) {
 	ballSuite(t, 1, 5, func(*ballKind) bool { return true })

@@ -1,7 +1,9 @@
 package ball
 
 import (
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/spatial/r3"
+	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine"
 	"hilrig/engine/plant/ball"
@@ -13,14 +15,14 @@ import (
 // setup, one segment for one of its start, no motion at all for a height or a marker. The differences run on all processors.
 type evaluator struct {
 	s          *shooting
-	workspaces []*hand // one per column, the last one for the residuals
+	workspaces []*workspace // one per column, the last one for the residuals
 	columns    [][]float64
 	scale      []float64
 	y          []float64
 }
 
-// hand has the workspace of a simulation.
-type hand struct {
+// workspace is that of a simulation.
+type workspace struct {
 	theta  []float64
 	setup  setup
 	starts []ball.State
@@ -42,13 +44,13 @@ func (s *shooting) evaluator() *evaluator {
 }
 
 // workspace makes the workspace number j when it is first asked for: a Solution of known values needs but one.
-func (e *evaluator) workspace(j int) *hand {
+func (e *evaluator) workspace(j int) *workspace {
 	if e.workspaces == nil {
-		e.workspaces = make([]*hand, len(e.columns)+1)
+		e.workspaces = make([]*workspace, len(e.columns)+1)
 	}
 	if e.workspaces[j] == nil {
 		s := e.s
-		e.workspaces[j] = &hand{
+		e.workspaces[j] = &workspace{
 			theta: make([]float64, len(e.columns)), setup: s.base.clone(), starts: make([]ball.State, len(s.segments)),
 			poses: make([]pose, len(s.rec.Times)), a: make([]float64, s.rows), b: make([]float64, s.rows),
 		}
@@ -57,7 +59,7 @@ func (e *evaluator) workspace(j int) *hand {
 }
 
 // simulate runs the segments from to to (not included) at h.theta and writes their rows to r.
-func (e *evaluator) simulate(h *hand, from, to int, r []float64, less bool) bool {
+func (e *evaluator) simulate(h *workspace, from, to int, r []float64, less bool) bool {
 	s := e.s
 	s.apply(h.theta, &h.setup, h.starts)
 	m := h.setup.body.Unchecked()
@@ -149,35 +151,20 @@ func (e *evaluator) column(j int, theta []float64) {
 		}
 	}
 	in := 1 / (up - down)
-	for _, seg := range s.segments[from:to] {
-		for f := seg.firstFrame; f < seg.endFrame; f++ {
-			for m, row := range s.rowPlaces[f] {
-				if row < 0 {
-					continue
-				}
-				n := s.count[m]
-				for _, k := range [3]int{row, row + n, row + 2*n} {
-					out[k] = (h.a[k] - h.b[k]) * in
-				}
-			}
+	s.eachMarker(s.segments[from].firstFrame, s.segments[to-1].endFrame, func(_, _ int, rows [3]int) {
+		for _, k := range rows {
+			out[k] = (h.a[k] - h.b[k]) * in
 		}
-	}
+	})
 }
 
 // shift is the derivative with respect to a place in the plane.
-func (s *shooting) shift(seg segment, along r3.Vec, theta []float64, h *hand, out []float64) {
+func (s *shooting) shift(seg segment, along r3.Vec, theta []float64, h *workspace, out []float64) {
 	s.apply(theta, &h.setup, h.starts)
 	if h.setup.tilt != [2]float64{} {
 		along = rotation.Rotate(h.setup.leaning(), along)
 	}
-	for f := seg.firstFrame; f < seg.endFrame; f++ {
-		for m, row := range s.rowPlaces[f] {
-			if row >= 0 {
-				n := s.count[m]
-				out[row], out[row+n], out[row+2*n] = along.X, along.Y, along.Z
-			}
-		}
-	}
+	s.eachMarker(seg.firstFrame, seg.endFrame, func(_, _ int, rows [3]int) { setVector(out, rows, along) })
 }
 
 // Measured tells what was measured: every series about its mean, so that a share explained means something.
@@ -185,33 +172,10 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 	s := e.s
 	if e.y == nil {
 		e.y = make([]float64, s.rows)
-		for f := range s.rowPlaces {
-			for m, row := range s.rowPlaces[f] {
-				if row < 0 {
-					continue
-				}
-				v := r3.Vec{}
-				if s.gamma {
-					v = ball.FrameOf(s.poses.q[f]).C
-				} else {
-					v = s.rec.Points[f][m]
-				}
-				n := s.count[m]
-				e.y[row], e.y[row+n], e.y[row+2*n] = v.X, v.Y, v.Z
-			}
-		}
-		for k, from := range s.pieces {
-			to := s.rows
-			if k+1 < len(s.pieces) {
-				to = s.pieces[k+1]
-			}
-			mean := 0.0
-			for _, v := range e.y[from:to] {
-				mean += v / float64(to-from)
-			}
-			for i := range e.y[from:to] {
-				e.y[from+i] -= mean
-			}
+		s.eachMarker(0, len(s.rowPlaces), func(f, j int, rows [3]int) { setVector(e.y, rows, s.measured(f, j)) })
+		for k := range s.pieces {
+			series := s.series(k, e.y)
+			floats.AddConst(-stat.Mean(series, nil), series)
 		}
 	}
 	quantity = "positions of the markers"

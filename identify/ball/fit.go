@@ -71,6 +71,7 @@ type Result struct {
 	start         ball.State
 	startTime     float64            // s  of start
 	whiteResidual bool               // the residuals are
+	drift         drift              // of the markers
 	conflict      conflict           // of recording and file
 	little        map[string]float64 // the standard error of each coefficient of friction below which it is known well, whatever its value
 }
@@ -162,7 +163,7 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 		return nil, err
 	}
 	r.Slip = contactOf(c.Body.Radius, ms)
-	if err := r.shoot(ctx, c, base, free, p.cleanRecording, p, watch); err != nil {
+	if err := r.shoot(ctx, c, base, free, p, watch); err != nil {
 		return nil, err
 	}
 	r.little = r.littles(ms)
@@ -256,22 +257,17 @@ func startAt(p *poses, f int, c *Spec, height float64) (s ball.State, err error)
 }
 
 // shoot are the levels that simulate: γ from one start, then the markers.
-func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter, rec *Recording, p *poses, watch fit.Watch) error {
+func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter, p *poses, watch fit.Watch) error {
 	first, err := startAt(p, 0, &c, base.height)
 	if err != nil {
 		return err
 	}
-	whole := []segment{{0, len(rec.Times), first}}
 
 	// γ: friction alone, as in the source, with the start
-	var friction []parameter
-	for _, q := range free {
-		if slices.ContainsFunc(freeTerms(c.FreeParams), func(t term) bool { return t.name == q.name }) {
-			friction = append(friction, q)
-		}
-	}
+	friction := slices.DeleteFunc(slices.Clone(free), func(q parameter) bool { return !IsFriction(q.name) })
 	watch.Report(fit.Progress{Method: "shooting", Phase: "vertical in the body"})
-	gamma := &shooting{rec: rec, poses: p, base: base.clone(), freeParams: friction, segments: slices.Clone(whole), gamma: true}
+	gamma := newShooting(p, base, friction, p.oneSegment(first))
+	gamma.gamma = true
 	sol, err := gamma.fit(ctx, c, p.turn, watch, fewSteps, true)
 	if err == nil {
 		gamma.adopt(sol)
@@ -290,12 +286,12 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	}
 
 	// markers
-	s := &shooting{rec: rec, poses: p, base: base.clone(), freeParams: free, segments: slices.Clone(whole)}
+	s := newShooting(p, base, free, p.oneSegment(first))
 	if sol != nil {
 		gamma.adopt(sol)
 		start := s.segments[0].start
 		start.Q, start.W = gamma.segments[0].start.Q, gamma.segments[0].start.W
-		other := &shooting{rec: rec, poses: p, base: base.clone(), freeParams: free, segments: []segment{{0, len(rec.Times), start}}}
+		other := newShooting(p, base, free, p.oneSegment(start))
 		other.base.body.Roll, other.base.body.Spin = gamma.base.body.Roll, gamma.base.body.Spin
 		s.prepare()
 		other.prepare()
@@ -313,7 +309,8 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	}
 	r.Slip.judgeFrames(s, sol, p.sigma)
 	r.Slip.judgeEnds(s, sol, p.sigma)
-	r.Body, r.start, r.startTime, r.Solution, r.Iterations = s.base.body, s.segments[0].start, rec.Times[0], sol, sol.Iterations
+	r.drift = s.findDrift(r.MovedSolution)
+	r.Body, r.start, r.startTime, r.Solution, r.Iterations = s.base.body, s.segments[0].start, p.times[0], sol, sol.Iterations
 	r.level("markers", sol, "")
 	return r.assess(sol, len(free))
 }
@@ -342,13 +339,12 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 	}
 	if !slips && (err != nil || s.rms(p.sigma) > poorFit*p.sigma) {
 		watch.Report(fit.Progress{Method: "shooting", Phase: "markers, from several starts", Note: "one start leaves far more than the noise"})
-		multi := &shooting{rec: s.rec, poses: p, base: base.clone(), freeParams: s.freeParams, segments: pieces(s.rec, p, &c, base.height),
-			stride: multiStride}
+		multi := newShooting(p, base, s.freeParams, pieces(p, &c, base.height))
+		multi.stride = multiStride
 		// where starts of their own leave more than the noise too, one start for all leaves more still
 		if many, err2 := multi.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && multi.leaves(many) < nearNoise*p.sigma {
 			multi.adopt(many)
-			again := &shooting{rec: s.rec, poses: p, base: multi.base, freeParams: s.freeParams,
-				segments: []segment{{0, len(s.rec.Times), multi.segments[0].start}}}
+			again := newShooting(p, multi.base, s.freeParams, p.oneSegment(multi.segments[0].start))
 			if other, err2 := again.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
 				again.adopt(other)
 				other.Count(many)
@@ -414,11 +410,11 @@ func (s *shooting) leaves(sol *fit.Solution) float64 {
 }
 
 // pieces are segments of pieceLength with starts of their own.
-func pieces(rec *Recording, p *poses, c *Spec, height float64) (out []segment) {
-	n := len(rec.Times)
+func pieces(p *poses, c *Spec, height float64) (out []segment) {
+	n := len(p.times)
 	from := 0
 	for f := 1; f <= n; f++ {
-		if f < n && rec.Times[f]-rec.Times[from] < pieceLength {
+		if f < n && p.times[f]-p.times[from] < pieceLength {
 			continue
 		}
 		start, err := startAt(p, from, c, height)

@@ -113,7 +113,7 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) *adjustment {
 	list := c.others(s.freeParams)
 	r.Suspects, r.Assumed, r.MovedSolution, r.Spread = nil, []Assumption{}, sol, nil
-	o := &shooting{rec: s.rec, poses: s.poses, base: s.base.clone(), segments: s.segments}
+	o := newShooting(s.poses, s.base, nil, s.segments)
 	for i := range list {
 		o.freeParams = append(o.freeParams, list[i].parameter)
 	}
@@ -176,16 +176,12 @@ func (s *shooting) skewedAxes(sol *fit.Solution) fit.Suspect {
 		Advice: "Calibrate the cameras."}
 	for _, axes := range [5][2]int{{1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}} {
 		column := make([]float64, s.rows)
-		for f, places := range s.rowPlaces {
-			for j, row := range places {
-				if row >= 0 {
-					p := s.rec.Points[f][j]
-					at := [3]float64{p.X, p.Y, p.Z}
-					column[row+axes[0]*s.count[j]] += at[axes[1]]
-					column[row+axes[1]*s.count[j]] += at[axes[0]]
-				}
-			}
-		}
+		s.eachMarker(0, len(s.rowPlaces), func(f, j int, rows [3]int) {
+			p := s.rec.Points[f][j]
+			at := [3]float64{p.X, p.Y, p.Z}
+			column[rows[axes[0]]] += at[axes[1]]
+			column[rows[axes[1]]] += at[axes[0]]
+		})
 		skewed.Columns = append(skewed.Columns, ofMarkers(sol.Weigh(column)))
 	}
 	return skewed

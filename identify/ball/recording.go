@@ -98,18 +98,11 @@ func posesOf(r *Recording, markers []r3.Vec, radius float64) (*poses, error) {
 	p := &poses{times: r.Times, q: make([]quat.Number, n), center: make([]r3.Vec, n)}
 	rms := make([]float64, n) // per coordinate, with the degrees of freedom of a rigid body taken off
 	var seen []float64
-	body, world := make([]r3.Vec, 0, len(markers)), make([]r3.Vec, 0, len(markers))
 	var mirrored int
 	var turn, place, spread float64
 	for k := range n {
-		body, world = body[:0], world[:0]
-		for j, at := range r.Points[k] {
-			if r.Visible[k][j] {
-				body, world = append(body, markers[j]), append(world, at)
-			}
-		}
 		p.q[k], p.center[k], rms[k] = quat.NaN(), r3.Vec{X: math.NaN(), Y: math.NaN(), Z: math.NaN()}, math.NaN()
-		f, err := rotation.Align(body, world, nil)
+		f, err := alignSeen(r.Points[k], r.Visible[k], markers)
 		switch {
 		case errors.Is(err, rotation.ErrMirrored):
 			mirrored++

@@ -59,6 +59,17 @@ func linear(name, unit string, free []term, others int, rows func(add func(x []f
 	return l, nil
 }
 
+// addVector adds the components of y = −Σ θ·phi.
+func addVector(add func(x []float64, y float64), phi []r3.Vec, y r3.Vec) {
+	x := [3][]float64{}
+	for _, v := range phi {
+		x[0], x[1], x[2] = append(x[0], -v.X), append(x[1], -v.Y), append(x[2], -v.Z)
+	}
+	add(x[0], y.X)
+	add(x[1], y.Y)
+	add(x[2], y.Z)
+}
+
 // share widens the errors for frames that share their window: there are as many independent ones as windows side by side.
 func (l *Level) share(ms []motion) {
 	step := (ms[len(ms)-1].t - ms[0].t) / float64(len(ms)-1)
@@ -71,7 +82,6 @@ func (l *Level) share(ms []motion) {
 // projection is Σ(M, φ)/Σ|φ|² of the moments that the equations of motion ask of friction.
 func projection(p *ball.Params, free []term, ms []motion) (Level, error) {
 	m := p.Unchecked()
-	x := make([]float64, len(free))
 	l, err := linear("projection", "N·m", free, 0, func(add func([]float64, float64)) {
 		phi := make([]r3.Vec, len(free))
 		for i := range ms {
@@ -84,13 +94,7 @@ func projection(p *ball.Params, free []term, ms []motion) (Level, error) {
 			for k := range free {
 				phi[k] = free[k].phi(&s.f, s.w, force.Z)
 			}
-			for _, axis := range [3]func(r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y },
-				func(v r3.Vec) float64 { return v.Z }} {
-				for k := range free {
-					x[k] = -axis(phi[k])
-				}
-				add(x, axis(moment))
-			}
+			addVector(add, phi, moment)
 		}
 	})
 	l.share(ms)

@@ -121,6 +121,17 @@ var refused = map[string]string{
 	"gravity": "it scales friction like the time: take that of the place",
 }
 
+// IsMoment tells whether a parameter is a principal moment of inertia, which no body is without.
+func IsMoment(name string) bool {
+	return slices.Contains([]string{"Ixx", "Iyy", "Izz"}, name)
+}
+
+// CheckFree tells what is wrong with the names of free parameters.
+func CheckFree(names []string) error {
+	_, err := choose(names, 3)
+	return err
+}
+
 // choose gives the parameters of the names.
 func choose(names []string, markers int) ([]parameter, error) {
 	var bad fit.ParamError

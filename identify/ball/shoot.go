@@ -3,6 +3,7 @@ package ball
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r3"
@@ -33,11 +34,19 @@ type shooting struct {
 	dt        float64
 }
 
-// segment is a part of the recording with a start of its own.
+// segment is a part of the recording with a start of its own; they follow each other from the first frame to the last.
 type segment struct {
 	firstFrame, endFrame int // frames
 	start                ball.State
 }
+
+// newShooting shoots at a recording with its labels put right.
+func newShooting(p *poses, base setup, free []parameter, segments []segment) *shooting {
+	return &shooting{rec: p.cleanRecording, poses: p, base: base.clone(), freeParams: free, segments: segments}
+}
+
+// oneSegment is all of a recording from one start.
+func (p *poses) oneSegment(start ball.State) []segment { return []segment{{0, len(p.times), start}} }
 
 // stateNames are the parameters of a start: place, small turn about the axes of the plane, angular velocity in axes of the body.
 var stateNames = [...]struct{ of, axis, unit string }{
@@ -64,33 +73,25 @@ func (s *shooting) prepare() {
 	if s.gamma {
 		n = 1
 	}
-	count := make([]int, n)
-	s.rowPlaces = make([][]int, len(s.rec.Times))
+	s.count, s.rowPlaces = make([]int, n), make([][]int, len(s.rec.Times))
 	for f := range s.rowPlaces {
-		s.rowPlaces[f] = make([]int, n)
+		s.rowPlaces[f] = slices.Repeat([]int{-1}, n)
 		for j := range n {
-			s.rowPlaces[f][j] = -1
-			seen := f%s.stride == 0 && f >= s.segments[0].firstFrame && f < s.segments[len(s.segments)-1].endFrame
-			if s.gamma {
-				seen = seen && s.poses.hasPose(f)
-			} else {
-				seen = seen && s.rec.Visible[f][j]
-			}
-			if seen {
-				s.rowPlaces[f][j] = count[j]
-				count[j]++
+			if f%s.stride == 0 && (s.gamma && s.poses.hasPose(f) || !s.gamma && s.rec.Visible[f][j]) {
+				s.rowPlaces[f][j] = s.count[j]
+				s.count[j]++
 			}
 		}
 	}
 	s.rows, s.pieces = 0, nil
 	first := make([]int, n)
-	for j := range n {
+	for j, c := range s.count {
 		first[j] = s.rows
 		for range 3 {
-			if count[j] > 0 {
+			if c > 0 {
 				s.pieces = append(s.pieces, s.rows)
 			}
-			s.rows += count[j]
+			s.rows += c
 		}
 	}
 	for f := range s.rowPlaces {
@@ -100,8 +101,50 @@ func (s *shooting) prepare() {
 			}
 		}
 	}
-	s.count = count
 	s.dt = s.rec.step() * float64(s.stride)
+}
+
+// eachMarker calls do for every marker that is compared in the frames from to to (not included), with the rows of its coordinates.
+func (s *shooting) eachMarker(from, to int, do func(f, j int, rows [3]int)) {
+	for f := from; f < to; f++ {
+		for j, row := range s.rowPlaces[f] {
+			if row >= 0 {
+				do(f, j, s.rowsOf(f, j))
+			}
+		}
+	}
+}
+
+// rowsOf are the rows of the coordinates of marker j in frame f, where it is compared.
+func (s *shooting) rowsOf(f, j int) [3]int {
+	row, n := s.rowPlaces[f][j], s.count[j]
+	return [3]int{row, row + n, row + 2*n}
+}
+
+// series is one coordinate of one marker, number k, among rows.
+func (s *shooting) series(k int, rows []float64) []float64 {
+	if k+1 < len(s.pieces) {
+		return rows[s.pieces[k]:s.pieces[k+1]]
+	}
+	return rows[s.pieces[k]:s.rows]
+}
+
+// measured is what was recorded of marker j in frame f, or γ.
+func (s *shooting) measured(f, j int) r3.Vec {
+	if s.gamma {
+		return ball.FrameOf(s.poses.q[f]).C
+	}
+	return s.rec.Points[f][j]
+}
+
+// vectorAt are three rows as a vector.
+func vectorAt(r []float64, rows [3]int) r3.Vec {
+	return r3.Vec{X: r[rows[0]], Y: r[rows[1]], Z: r[rows[2]]}
+}
+
+// setVector writes a vector to three rows.
+func setVector(r []float64, rows [3]int, v r3.Vec) {
+	r[rows[0]], r[rows[1]], r[rows[2]] = v.X, v.Y, v.Z
 }
 
 // params are those of the fit: the free ones of the setup, then the starts.
@@ -177,25 +220,16 @@ func (s *shooting) run(m *ball.Model, seg *segment, start ball.State, out []pose
 // fill writes the rows of frames from to to (not included): model, less what was measured if less is set.
 func (s *shooting) fill(from, to int, u *setup, at []pose, r []float64, less bool) {
 	lean := u.leaning()
-	for f := from; f < to; f++ {
-		for j, row := range s.rowPlaces[f] {
-			if row < 0 {
-				continue
-			}
-			var v r3.Vec
-			if s.gamma {
-				v = ball.FrameOf(at[f].q).C
-				if less {
-					v = r3.Sub(v, ball.FrameOf(s.poses.q[f]).C)
-				}
-			} else {
-				v = u.point(lean, at[f].q, at[f].x, at[f].y, u.markers[j])
-				if less {
-					v = r3.Sub(v, s.rec.Points[f][j])
-				}
-			}
-			n := s.count[j]
-			r[row], r[row+n], r[row+2*n] = v.X, v.Y, v.Z
+	s.eachMarker(from, to, func(f, j int, rows [3]int) {
+		var v r3.Vec
+		if s.gamma {
+			v = ball.FrameOf(at[f].q).C
+		} else {
+			v = u.point(lean, at[f].q, at[f].x, at[f].y, u.markers[j])
 		}
-	}
+		if less {
+			v = r3.Sub(v, s.measured(f, j))
+		}
+		setVector(r, rows, v)
+	})
 }

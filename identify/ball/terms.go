@@ -29,8 +29,13 @@ var terms = []term{
 	{"spin_arm", "m", func(p *ball.Params) *float64 { return &p.Spin.Arm }, spinning(func(s, n float64) float64 { return n / s })},
 }
 
-// spins tells whether it is of friction against spinning.
-func (t *term) spins() bool { return strings.Contains(t.name, "spin") }
+// IsFriction tells whether a parameter is a coefficient of friction.
+func IsFriction(name string) bool {
+	return slices.ContainsFunc(terms, func(t term) bool { return t.name == name })
+}
+
+// spins tells whether it is one of friction against spinning.
+func spins(name string) bool { return strings.Contains(name, "spin") }
 
 func rolling(per func(h, n float64) float64) func(*ball.Frame, r3.Vec, float64) r3.Vec {
 	return func(f *ball.Frame, w r3.Vec, normal float64) r3.Vec {

@@ -80,21 +80,17 @@ func (s *Slip) judge(b *ball.Params, ms []motion, sol *fit.Solution, sigma, slid
 func (s *Slip) judgeFrames(motion *shooting, sol *fit.Solution, noise float64) {
 	var last [lastingFrames]float64
 	seen := 0
-	for f, places := range motion.rowPlaces {
-		sum, n := 0.0, 0
-		for j, row := range places {
-			if row < 0 {
-				continue
-			}
-			for i := range 3 {
-				e := sol.Residual[row+i*motion.count[j]]
-				sum, n = sum+e*e, n+1
-			}
-		}
+	for f := range motion.rowPlaces {
+		var squares []float64 // by marker
+		motion.eachMarker(f, f+1, func(_, _ int, rows [3]int) { squares = append(squares, r3.Norm2(vectorAt(sol.Residual, rows))) })
+		n := len(squares)
 		if n == 0 {
 			continue
 		}
-		last[seen%lastingFrames] = math.Sqrt(sum/float64(n)) / noise
+		if slices.Sort(squares); n > 2 { // what one marker has beside all others is no motion of the ball
+			squares[n-1] = squares[n-2]
+		}
+		last[seen%lastingFrames] = math.Sqrt(floats.Sum(squares)/float64(3*n)) / noise
 		if seen++; seen >= lastingFrames && slices.Min(last[:]) > s.Frames {
 			s.Frames, s.Time = slices.Min(last[:]), motion.rec.Times[f]
 		}
@@ -105,66 +101,130 @@ func (s *Slip) judgeFrames(motion *shooting, sol *fit.Solution, noise float64) {
 const (
 	endFrames  = 2    // that may be off: of more, lastingFit tells
 	besideEnd  = 9    // that a line is laid through, to them
+	wildChance = 1e-3 // probability below which a marker in these frames is not on the ball
 	strangeEnd = 1e-3 // probability below which an end is not of the motion: the ball is let go there, or caught
 )
 
 // judgeEnds looks for a slip that is over after some frames, or begins so many before the end. What a parameter or a force does to the
 // residual changes little over a dozen frames; a slip moves and turns the ball in the plane, beside the line through besideEnd of them.
+// A marker that no motion of a ball takes where it is has no part in that.
 func (s *Slip) judgeEnds(motion *shooting, sol *fit.Solution, noise float64) {
 	s.endChance = 1
+	left := slices.Clone(sol.Residual) // as it was before the loss of the fit cut it
+	floats.Div(left, sol.Weigh(slices.Repeat([]float64{1}, len(left))))
 	for _, end := range [2]struct{ frame, step int }{{0, 1}, {len(motion.rowPlaces) - 1, -1}} {
-		sum, modes := 0.0, motion.slipModes(end.frame, end.step, sol.Residual)
-		for _, e := range modes {
-			sum += aboutLine(e) - aboutLine(e[endFrames:])
-		}
-		if modes == nil {
-			continue
-		}
-		chance := 2 * distuv.ChiSquared{K: float64(endFrames * len(modes))}.Survival(sum/(noise*noise))
-		if chance < s.endChance {
+		markers := motion.rigidMarkers(end.frame, end.step, left, noise)
+		if chance := motion.slipChance(end.frame, end.step, markers, left, noise); chance < s.endChance {
 			s.endChance, s.endTime = chance, motion.rec.Times[end.frame]
 		}
 	}
 }
 
-// slipModes are, over frames from an end inwards, what the residual has of the four motions of a slip: along and about x and y of the
-// plane. They are orthonormal, so that each has the noise of a coordinate. nil: too few markers are in view.
-func (s *shooting) slipModes(end, step int, residual []float64) (modes [][]float64) {
-	const frames = endFrames + besideEnd
-	var markers []int // in view in all of the frames
+// rigidMarkers are those near an end that move as on one body: as long as one of the frames tells of another by more than wildChance, the
+// one is left out without which that frame tells least. Where no three are left that do, all are given.
+func (s *shooting) rigidMarkers(end, step int, residual []float64, noise float64) []int {
+	all := s.visibleNear(end, step)
+	without := func(list []int, i int) []int { return slices.Delete(slices.Clone(list), i, i+1) }
+	for rest := all; len(rest) >= 3; {
+		chance, worst := 1.0, 0
+		for f := end; f != end+(endFrames+besideEnd)*step; f += step {
+			of := distuv.ChiSquared{K: float64(3*len(rest) - 6)}.Survival(s.bending(f, rest, residual) / (noise * noise))
+			if of < chance {
+				chance, worst = of, f
+			}
+		}
+		if chance > wildChance/(endFrames+besideEnd) {
+			return rest
+		}
+		var sums []float64
+		for i := range rest {
+			sums = append(sums, s.bending(worst, without(rest, i), residual))
+		}
+		rest = without(rest, floats.MinIdx(sums))
+	}
+	return all
+}
+
+// bending is the sum of squares of what markers do in a frame that no motion of a rigid body is.
+func (s *shooting) bending(f int, markers []int, residual []float64) float64 {
+	e := s.frameRows(f, markers, residual)
+	for _, b := range s.rigidModes(f, markers, 3) {
+		floats.AddScaled(e, -floats.Dot(b, e), b)
+	}
+	return floats.Dot(e, e)
+}
+
+// frameRows are the rows of a frame, of one marker after the other.
+func (s *shooting) frameRows(f int, markers []int, rows []float64) (e []float64) {
+	for _, j := range markers {
+		for _, row := range s.rowsOf(f, j) {
+			e = append(e, rows[row])
+		}
+	}
+	return e
+}
+
+// visibleNear are the markers that all of the frames from an end inwards show; nil if the ball has no pose in one of them.
+func (s *shooting) visibleNear(end, step int) (markers []int) {
 	for j := range s.count {
 		seen := 0
-		for i := range min(frames, len(s.rowPlaces)) {
-			if s.rowPlaces[end+i*step][j] >= 0 {
+		for f := end; f != end+(endFrames+besideEnd)*step; f += step {
+			if !s.poses.hasPose(f) {
+				return nil
+			}
+			if s.rowPlaces[f][j] >= 0 {
 				seen++
 			}
 		}
-		if seen == frames {
+		if seen == endFrames+besideEnd {
 			markers = append(markers, j)
 		}
 	}
-	if len(markers) < 2 || !s.poses.hasPose(end) {
-		return nil
+	return markers
+}
+
+// slipChance is how often noise makes as much of a slip in the first frames from an end inwards: along and about x and y of the plane.
+// 1: too few markers are in view.
+func (s *shooting) slipChance(end, step int, markers []int, residual []float64, noise float64) float64 {
+	if len(markers) < 2 {
+		return 1
 	}
-	var basis [4][]float64 // by mode, the coordinates of the markers one after the other
-	for m, axis := range [4]r3.Vec{{X: 1}, {Y: 1}, {X: 1}, {Y: 1}} {
+	modes := make([][]float64, 4)
+	for i := range endFrames + besideEnd {
+		f := end + i*step
+		e := s.frameRows(f, markers, residual)
+		for m, b := range s.rigidModes(f, markers, 2) {
+			modes[m] = append(modes[m], floats.Dot(b, e))
+		}
+	}
+	sum := 0.0
+	for _, e := range modes {
+		sum += aboutLine(e) - aboutLine(e[endFrames:])
+	}
+	return 2 * distuv.ChiSquared{K: float64(endFrames * len(modes))}.Survival(sum/(noise*noise))
+}
+
+// rigidModes are what markers do in a frame when the ball moves along and turns about the first so many axes of the plane: orthonormal,
+// so that each has the noise of a coordinate. Each holds the coordinates of one marker after the other.
+func (s *shooting) rigidModes(f int, markers []int, axes int) (modes [][]float64) {
+	for m := range 2 * axes {
+		axis := [3]r3.Vec{{X: 1}, {Y: 1}, {Z: 1}}[m%axes]
+		var e []float64
 		for _, j := range markers {
 			v := axis
-			if m > 1 {
-				v = r3.Cross(axis, r3.Sub(s.rec.Points[end][j], s.poses.center[end]))
+			if m >= axes {
+				v = r3.Cross(axis, r3.Sub(s.rec.Points[f][j], s.poses.center[f]))
 			}
-			basis[m] = append(basis[m], v.X, v.Y, v.Z)
+			e = append(e, v.X, v.Y, v.Z)
 		}
-		for _, b := range basis[:m] {
-			floats.AddScaled(basis[m], -floats.Dot(b, basis[m]), b)
+		size := floats.Norm(e, 2)
+		for _, b := range modes {
+			floats.AddScaled(e, -floats.Dot(b, e), b)
 		}
-		floats.Scale(1/floats.Norm(basis[m], 2), basis[m])
-		e := make([]float64, frames)
-		for i := range e {
-			for k, j := range markers {
-				row := s.rowPlaces[end+i*step][j]
-				e[i] += basis[m][3*k]*residual[row] + basis[m][3*k+1]*residual[row+s.count[j]] + basis[m][3*k+2]*residual[row+2*s.count[j]]
-			}
+		if own := floats.Norm(e, 2); own > 1e-6*size {
+			floats.Scale(1/own, e)
+		} else { // markers in a line do not turn about it
+			clear(e)
 		}
 		modes = append(modes, e)
 	}
@@ -173,8 +233,12 @@ func (s *shooting) slipModes(end, step int, residual []float64) (modes [][]float
 
 // aboutLine is the sum of squares about the line of least squares.
 func aboutLine(e []float64) float64 {
+	v := stat.Variance(e, nil)
+	if v == 0 {
+		return 0
+	}
 	r := stat.Correlation(floats.Span(make([]float64, len(e)), 0, 1), e, nil)
-	return (1 - r*r) * stat.Variance(e, nil) * float64(len(e)-1)
+	return (1 - r*r) * v * float64(len(e)-1)
 }
 
 // overNoise is the root mean square of what a solution leaves over, with its degrees of freedom, over the noise.
@@ -190,10 +254,8 @@ func (r *Result) assess(sol *fit.Solution, own int) error {
 		return err
 	}
 	r.whiteResidual = a.Residual.White
-	for _, e := range a.Estimates[:own] {
-		e.BetweenErr, e.BetweenCI95 = nil, nil // markers are no repetitions: all share one motion
-		r.Parameters = append(r.Parameters, e)
-	}
+	r.Adjust(a)
+	r.Parameters = append(r.Parameters, a.Estimates[:own]...)
 	for _, d := range a.Indistinct {
 		if slices.ContainsFunc(d.Names, func(n string) bool { return !fit.IsState(n) }) && len(d.Names) > 1 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%v are not told apart: %s", d.Names, d.Reason))
@@ -232,7 +294,7 @@ func (r *Result) littles(ms []motion) map[string]float64 {
 	of := map[string]float64{"N·m·s": speed, "N·m·s²": speed * speed, "N·m": 1, "m": b.Mass * b.Gravity}
 	all := 0.0
 	for i := range terms {
-		if t := &terms[i]; !t.spins() {
+		if t := &terms[i]; !spins(t.name) {
 			all += math.Abs(*t.field(b)) * of[t.unit]
 		}
 	}
@@ -267,8 +329,8 @@ func (r *Result) judge(c Spec) {
 			"slips there, or is let go or caught. Leave this end out, with span", s.endTime, s.endChance)
 	} else if x := r.conflict; x.number != "" && x.chance < conflictP {
 		r.Reasons = append(r.Reasons, fit.Reason{Code: fit.PriorContradicted, Level: fit.Weaken, Params: x.params, Text: fmt.Sprintf("recording "+
-			"and file contradict each other: the recording moves %s by %.1f of its uncertainty, more than is expected of it (p = %.2g). Search "+
-			"it too, or measure it better", x.number, x.shift, x.chance)})
+			"and file contradict each other: the recording moves %s by %.1f standard uncertainties, more than is expected (p = %.2g). "+
+			"Measure that better, or search it too", x.number, x.shift, x.chance)})
 	}
 	if s.Assumed > 0 && s.Ratio > s.Assumed {
 		against(fit.Slip, "rolling asks for T/N = %.3f, sliding friction is sure up to %.3f: it may have slipped", s.Ratio, s.Assumed)
@@ -291,7 +353,7 @@ func (r *Result) judge(c Spec) {
 	for i := range r.Parameters {
 		e := &r.Parameters[i]
 		err, _ := r.Interval(e.Name)
-		isTerm := slices.ContainsFunc(terms, func(t term) bool { return t.name == e.Name })
+		isTerm := IsFriction(e.Name)
 		if isTerm && err != nil && *err <= r.little[e.Name] {
 			r.NegligibleParams = append(r.NegligibleParams, e.Name)
 			continue
@@ -303,13 +365,17 @@ func (r *Result) judge(c Spec) {
 		if err != nil {
 			why = fmt.Sprintf("its standard error, %.2g %s, is more than half of its value, %.2g %s", *err, e.Unit, e.Value, e.Unit)
 		}
-		if (&term{name: e.Name}).spins() {
+		if spins(e.Name) {
 			why += fmt.Sprintf("; the ball turned about the vertical with %.2g rad/s only: start it with a spin", r.SpinRMS)
 		}
 		r.Refusals = append(r.Refusals, Refusal{e.Name, why})
 	}
 	if r.TopRoll > shownTo {
 		warn("extrapolated: the ball rolls with up to %.1f rad/s, the viscous law was shown up to %g rad/s [KKK17]", r.TopRoll, shownTo)
+	}
+	if r.drift.rms > 0 {
+		warn("markers drift: each is off by %.2g m (root mean square) that changes slowly, beside noise of %.2g m. The intervals hold that as "+
+			"long as each drifts in its own way: calibrate the cameras where the ball rolls", r.drift.rms, r.Noise)
 	}
 	r.Warnings = append(r.Warnings, r.labels()...)
 	if r.LeftOut > 0 {

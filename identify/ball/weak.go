@@ -2,6 +2,7 @@ package ball
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/spatial/r3"
 
@@ -58,14 +59,10 @@ func energy(p *ball.Params, free []term, ms []motion) (Level, error) {
 // so that dω/dt is never formed. The windows overlap by half.
 func weak(p *ball.Params, free []term, ms []motion, half float64) (Level, error) {
 	m := p.Unchecked()
-	x := make([]float64, len(free))
 	l, err := linear("weak", "N·m·s", free, 0, func(add func([]float64, float64)) {
-		type sums struct {
-			y   r3.Vec
-			phi []r3.Vec
-		}
 		for t0 := ms[0].t + half; t0+half <= ms[len(ms)-1].t; t0 += half {
-			s := sums{phi: make([]r3.Vec, len(free))}
+			var y r3.Vec
+			phi := make([]r3.Vec, len(free))
 			count, directed := 0, true
 			for i := range ms {
 				a := &ms[i]
@@ -79,38 +76,22 @@ func weak(p *ball.Params, free []term, ms []motion, half float64) (Level, error)
 				b := 1 - tau*tau
 				psi, dpsi := b*b*dt, -4*tau*b/half*dt
 				h, force := m.Inverse(&a.f, a.w, r3.Vec{})
-				if needsNormal(free) {
+				if slices.ContainsFunc(free, func(t term) bool { return t.unit == "m" }) { // of the normal force
 					_, force = m.Inverse(&a.f, a.w, a.dw)
 				}
 				l, rate := m.Momentum(&a.f, a.w)
 				known := knownMoment(p, free, &a.f, a.w, force.Z)
-				s.y = r3.Add(s.y, r3.Sub(r3.Scale(psi, r3.Sub(r3.Sub(h, rate), known)), r3.Scale(dpsi, l)))
+				y = r3.Add(y, r3.Sub(r3.Scale(psi, r3.Sub(r3.Sub(h, rate), known)), r3.Scale(dpsi, l)))
 				for k := range free {
-					s.phi[k] = r3.Add(s.phi[k], r3.Scale(psi, free[k].phi(&a.f, a.w, force.Z)))
+					phi[k] = r3.Add(phi[k], r3.Scale(psi, free[k].phi(&a.f, a.w, force.Z)))
 				}
 			}
 			if count < 5 || !directed {
 				continue
 			}
-			for _, axis := range [3]func(r3.Vec) float64{func(v r3.Vec) float64 { return v.X }, func(v r3.Vec) float64 { return v.Y },
-				func(v r3.Vec) float64 { return v.Z }} {
-				for k := range free {
-					x[k] = -axis(s.phi[k])
-				}
-				add(x, axis(s.y))
-			}
+			addVector(add, phi, y)
 		}
 	})
 	l.Warning = "inertia and centre of mass are taken for exact"
 	return l, err
-}
-
-// needsNormal tells whether a term goes with the normal force.
-func needsNormal(free []term) bool {
-	for _, t := range free {
-		if t.unit == "m" {
-			return true
-		}
-	}
-	return false
 }
