@@ -20,33 +20,33 @@ import (
 
 // stepper is the workspace of Trial.
 type stepper struct {
-	lin            int       // states that are linear: currents and voltages
-	a, b           []float64 // x′ = A·x + b
-	x, mean        []float64 // at the end of the part; over it
-	stepMean       []float64 // mean over the step
-	y              []float64 // solution for the mean
-	drive          []float64 // ∂b/∂v of one axis
-	dx             []float64 // ∂x/∂v, a row for each axis that moves
-	dmean          []float64 // ∂(mean over the step)/∂v
-	dend           []float64
-	partEnd        []float64 // state at the end of the part
-	coupledAxes    []int     // axes that some group or lead moves with
-	spin           []int     // leads that move with an axis
-	j, dj          []float64 // their mean currents over the step, and ∂/∂v, a row for each axis that moves
-	phi            phis
-	qm             []float64
-	w              []float64 // mean speeds of the step
-	rate           []float64 // 1/s²  of the speeds
-	speed          []float64 // in the middle of the part
-	begin, length  float64   // s  of the step
-	lead           float64   // s  of the middle of the part before that of the step
-	shortParts     int       // that diodes ended in the step
-	event          int       // conductor that leaves its line at the end of the part; −1: none
-	brushed        bool
-	rectified      bool      // there are diodes
-	matricesValid  bool      // fields, resistances and A are those in force
-	derivativeStep float64   // s  step for which dx, dmean, dj and dy are those of a switched-linear circuit; NaN: none
-	dy             []float64 // ∂(solution for the mean)/∂v, a row for each axis that moves, of a switched-linear circuit
+	lin               int       // states that are linear: currents and voltages
+	a, b              []float64 // x′ = A·x + b
+	x, mean           []float64 // at the end of the part; over it
+	stepMean          []float64 // mean over the step
+	y                 []float64 // solution for the mean
+	drive             []float64 // ∂b/∂v of one axis
+	dx                []float64 // ∂x/∂v, a row for each axis that moves
+	dmean             []float64 // ∂(mean over the step)/∂v
+	dend              []float64
+	partEnd           []float64 // state at the end of the part
+	coupledAxes       []int     // axes that some group or lead moves with
+	spin              []int     // leads that move with an axis
+	j, dj             []float64 // their mean currents over the step, and ∂/∂v, a row for each axis that moves
+	phi               phis
+	qm                []float64
+	w                 []float64 // mean speeds of the step
+	rate              []float64 // 1/s²  of the speeds
+	speed             []float64 // in the middle of the part
+	startTime, length float64   // s  of the step
+	middleOffset      float64   // s  of the middle of the part before that of the step
+	shortParts        int       // that diodes ended in the step
+	event             int       // conductor that leaves its line at the end of the part; −1: none
+	brushed           bool
+	rectified         bool      // there are diodes
+	matricesValid     bool      // fields, resistances and A are those in force
+	derivativeStep    float64   // s  step for which dx, dmean, dj and dy are those of a switched-linear circuit; NaN: none
+	dy                []float64 // ∂(solution for the mean)/∂v, a row for each axis that moves, of a switched-linear circuit
 }
 
 func newStepper(c *Circuit) stepper {
@@ -110,7 +110,7 @@ func (c *Circuit) Trial(t, h float64, q, v, w, x, xn, tau, slope []float64) (Pow
 	for k := range s.rate {
 		s.rate[k] = 2 * (w[k] - v[k]) / h
 	}
-	s.begin, s.length, s.shortParts = t, h, 0
+	s.startTime, s.length, s.shortParts = t, h, 0
 	copy(s.w, w)
 	if s.matricesValid = s.matricesValid && c.switchedLinear; !s.matricesValid {
 		c.fields(s.qm)
@@ -223,7 +223,7 @@ func (c *Circuit) part(at, d float64, divided bool) (duration float64, p Power, 
 		s.j[k] += s.y[len(c.windings)+len(c.nodes)+l] * duration / h
 	}
 	if s.derivativeStep != h {
-		c.sensitivity(duration, h, 1+2*s.lead/h)
+		c.sensitivity(duration, h, 1+2*s.middleOffset/h)
 	}
 	if c.switchedLinear && duration == h {
 		s.derivativeStep = h
@@ -251,11 +251,11 @@ func (c *Circuit) part(at, d float64, divided bool) (duration float64, p Power, 
 // setMiddle takes speeds and switches of the middle of a part from the time at over d.
 func (c *Circuit) setMiddle(at, d float64) {
 	s := &c.step
-	if s.lead = at + d/2 - (s.begin + s.length/2); d == s.length {
-		s.lead = 0
+	if s.middleOffset = at + d/2 - (s.startTime + s.length/2); d == s.length {
+		s.middleOffset = 0
 	}
 	for k, r := range s.rate {
-		s.speed[k] = s.w[k] + r*s.lead
+		s.speed[k] = s.w[k] + r*s.middleOffset
 	}
 	c.throw(at + d/2)
 }
