@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type LatencyOptions struct {
 }
 
 // Latency measures how late the loop wakes up, alone or beside cyclictest.
-func Latency(o LatencyOptions, stdout, stderr io.Writer) error {
+func Latency(ctx context.Context, o LatencyOptions, stdout, stderr io.Writer) error {
 	switch o.Load {
 	case "idle", "full", "garbage", "heap":
 	default:
@@ -40,9 +41,9 @@ func Latency(o LatencyOptions, stdout, stderr io.Writer) error {
 		return report.ExitWith(report.Usage, errors.New("--rate takes 10 to 20000 Hz, --each whole seconds"))
 	}
 	if o.Pair {
-		return LatencyPairs(stdout, stderr, o)
+		return LatencyPairs(ctx, stdout, stderr, o)
 	}
-	return LatencyAlone(stdout, o)
+	return LatencyAlone(ctx, stdout, o)
 }
 
 // block is one measurement on the processor under test: of the loop, or of the reference in its place.
@@ -84,8 +85,8 @@ type latencyReport struct {
 }
 
 // LatencyAlone measures how late the tick wakes on this machine.
-func LatencyAlone(w io.Writer, o LatencyOptions) error {
-	b, err := measureBlock(o, false)
+func LatencyAlone(ctx context.Context, w io.Writer, o LatencyOptions) error {
+	b, err := measureBlock(ctx, o, false)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func LatencyAlone(w io.Writer, o LatencyOptions) error {
 }
 
 // LatencyPairs measures in turn, on one processor and under one load, how late the tick of a daemon and cyclictest wake.
-func LatencyPairs(w, progress io.Writer, o LatencyOptions) error {
+func LatencyPairs(ctx context.Context, w, progress io.Writer, o LatencyOptions) error {
 	if runtime.NumCPU() < 2 {
 		return report.ExitWith(report.Unavailable, errors.New("the daemon needs a second processor while the reference is measured"))
 	}
@@ -115,7 +116,7 @@ func LatencyPairs(w, progress io.Writer, o LatencyOptions) error {
 		if rep.Valid[kind] >= o.Blocks {
 			kind = 1 - kind
 		}
-		b, err := measureBlock(o, kind == 1)
+		b, err := measureBlock(ctx, o, kind == 1)
 		if err != nil {
 			return err
 		}
@@ -226,16 +227,28 @@ func cyclictest(o LatencyOptions) []string {
 		fmt.Sprint(int(o.BlockDuration.Seconds())), "-h", fmt.Sprint(histBins)}
 }
 
+var errLatencyInterrupted = report.ExitWith(report.Interrupted, errors.New("latency: interrupted; what is measured of a block counts for nothing"))
+
+// pause waits, and fails where the measurement is interrupted meanwhile.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return errLatencyInterrupted
+	case <-time.After(d):
+		return nil
+	}
+}
+
 // measureBlock runs the whole daemon under its load for one block. With reference, cyclictest has the tick's processor, and the
 // tick runs on the other one.
-func measureBlock(o LatencyOptions, reference bool) (block, error) {
+func measureBlock(ctx context.Context, o LatencyOptions, reference bool) (block, error) {
 	b := block{Reference: reference}
 	dir, err := os.MkdirTemp("", "hil-latency-")
 	if err != nil {
 		return b, err
 	}
 	defer os.RemoveAll(dir)
-	d, err := startDaemon(o, dir, reference)
+	d, err := startDaemon(ctx, o, dir, reference)
 	if err != nil {
 		return b, err
 	}
@@ -245,20 +258,27 @@ func measureBlock(o LatencyOptions, reference bool) (block, error) {
 		stopLoad = d.visit()
 	}
 	defer stopLoad()
-	time.Sleep(time.Second) // past the warm-up of daemon and load
+	if err := pause(ctx, time.Second); err != nil { // past the warm-up of daemon and load
+		return b, err
+	}
 
 	before, _ := rt.ReadCPUStat()
 	begun := rt.Now()
 	if reference {
 		args := append(cyclictest(o), "-a", fmt.Sprint(o.Cpu))
-		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+		out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+		if ctx.Err() != nil {
+			return b, errLatencyInterrupted
+		}
 		if err != nil {
 			return b, report.ExitWith(report.Unavailable, fmt.Errorf("cyclictest: %w: %s", err, strings.TrimSpace(string(out))))
 		}
 		b.timing = distribution(parseCyclictest(string(out)))
 		b.Missed = 100 * max(0, 1-float64(b.N)/(o.Rate*o.BlockDuration.Seconds()))
 	} else {
-		time.Sleep(o.BlockDuration)
+		if err := pause(ctx, o.BlockDuration); err != nil {
+			return b, err
+		}
 	}
 	after, _ := rt.ReadCPUStat()
 	for i := range min(len(before), len(after)) {

@@ -45,11 +45,11 @@ type running struct {
 	cmd       *exec.Cmd
 	readyLine ReadyLine
 	errs      *strings.Builder
-	exited    chan error
+	exited    chan struct{} // closed when it has
 }
 
 // startDaemon starts the whole daemon, which leaves the processor under test to its tick, or to the reference.
-func startDaemon(o LatencyOptions, dir string, reference bool) (*running, error) {
+func startDaemon(ctx context.Context, o LatencyOptions, dir string, reference bool) (*running, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func startDaemon(o LatencyOptions, dir string, reference bool) (*running, error)
 	case "heap":
 		args = append(args, "--ballast", "1e9")
 	}
-	d := &running{cmd: exec.Command(exe, args...), errs: &strings.Builder{}, exited: make(chan error, 1)}
+	d := &running{cmd: exec.Command(exe, args...), errs: &strings.Builder{}, exited: make(chan struct{})}
 	d.cmd.Stderr = d.errs
 	out, err := d.cmd.StdoutPipe()
 	if err != nil {
@@ -84,7 +84,8 @@ func startDaemon(o LatencyOptions, dir string, reference bool) (*running, error)
 		}
 		close(lines)
 		io.Copy(io.Discard, out)
-		d.exited <- d.cmd.Wait()
+		_ = d.cmd.Wait() // what it left says more
+		close(d.exited)
 	}()
 	select {
 	case line := <-lines:
@@ -92,6 +93,9 @@ func startDaemon(o LatencyOptions, dir string, reference bool) (*running, error)
 			d.kill()
 			return nil, fmt.Errorf("the daemon did not start: %s", strings.TrimSpace(d.errs.String()))
 		}
+	case <-ctx.Done():
+		d.kill()
+		return nil, errLatencyInterrupted
 	case <-time.After(30 * time.Second):
 		d.kill()
 		return nil, errors.New("the daemon did not get ready within 30 s")
@@ -187,9 +191,12 @@ func (b *block) read(path string, from, to int64) error {
 	return nil
 }
 
+// kill stops the daemon and waits for its end; its folder can be removed then.
 func (d *running) kill() {
-	if d.cmd.Process != nil {
-		d.cmd.Process.Signal(syscall.SIGINT)
-		time.AfterFunc(3*time.Second, func() { d.cmd.Process.Kill() })
+	d.cmd.Process.Signal(syscall.SIGINT)
+	select {
+	case <-d.exited:
+	case <-time.After(3 * time.Second):
+		d.cmd.Process.Kill()
 	}
 }

@@ -57,6 +57,7 @@ var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Funcs(template.FuncMap{
 		"join": strings.Join, "figures": inlined, "parameters": parameters, "words": words, "records": recordsOf, "misfit": misfits,
 		"style": func() template.CSS { return report.PageStyle },
+		"say":   func(text any) string { return report.Readable(fmt.Sprint(text)) },
 		"num": func(format string, x *float64) template.HTML {
 			return number(x, func(v float64) string { return fmt.Sprintf(format, report.Number(v)) })
 		},

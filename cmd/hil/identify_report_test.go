@@ -111,7 +111,7 @@ func TestReportSaysWhatTheJSONSays(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{html.EscapeString(r.Headline()), "validation", r.Data.SHA256, `id="seed">7<`, "hil identify", "axis.yaml",
+	for _, want := range []string{html.EscapeString(report.Readable(r.Headline())), "validation", r.Data.SHA256, `id="seed">7<`, "hil identify", "axis.yaml",
 		`<figure data-figure="fit">`, `<figure data-figure="validation">`, `<figure data-figure="residual">`,
 		`<figure data-figure="autocorrelation">`, `<figure data-figure="friction">`, `<figure data-figure="correlation">`,
 		"convergence of regress: it is solved at once"} {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/cmd/daemon"
+	"hilrig/cmd/report"
 )
 
 func newLatencyCmd() *cobra.Command {
@@ -22,7 +23,9 @@ of at least ten blocks of each: PASS if the loop's p99 is ≤ 1.2 times and its 
 steps exceed the reference's shortfall by ≤ 0.2 points. Exit code 6 if it fails, or if fewer blocks were valid (inconclusive).`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return daemon.Latency(o, c.OutOrStdout(), c.ErrOrStderr())
+			ctx, _, stop := report.UntilInterrupt(c.Context())
+			defer stop()
+			return daemon.Latency(ctx, o, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	o.Flags(c.Flags())

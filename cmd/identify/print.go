@@ -260,7 +260,7 @@ func printBudget(w io.Writer, r *identify.Result) {
 				parts = append(parts, fmt.Sprintf("%.0f %% %s", share, c.Source))
 			}
 		}
-		fmt.Fprintf(w, "%-13s%-8s %.2g %s: %s\n", lead, p.Name, report.Number(*p.Combined), p.Unit, strings.Join(parts, ", "))
+		fmt.Fprintf(w, "%-13s%-8s %s: %s\n", lead, p.Name, report.Prefixed(*p.Combined, 2, p.Unit), strings.Join(parts, ", "))
 		lead = ""
 	}
 }

@@ -47,7 +47,8 @@ func TestRollingDoc(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| number | figure | source | simulated | ± of a draw | unit | what it is |\n|---|---|---|---|---|---|---|\n")
 	for _, n := range r.Numbers {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %.3g | %.0e | %s | %s |\n", n.Name, n.Figure, report.OrDash("%.6g", n.Source), n.Mean, n.Spread,
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %.3g | %.1g | %s | %s |\n", n.Name, n.Figure, report.OrDash("%.6g", n.Source),
+			report.Number(n.Mean), report.Number(n.Spread),
 			n.Unit, strings.ReplaceAll(n.Text, "|", `\|`))
 	}
 	b.WriteString("\n| rank | law | left over of the moduli | left over of the motion | its fit is |\n|---|---|---|---|---|\n")

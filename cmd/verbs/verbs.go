@@ -50,7 +50,7 @@ var verbExits = map[string][]int{
 	"config show":    {report.Invalid},
 	"config example": {},
 	"ports":          {report.Unavailable},
-	"latency":        {report.Unavailable, report.Quality},
+	"latency":        {report.Unavailable, report.Quality, report.Interrupted},
 	"version":        {},
 	"study plan":     {report.Invalid, report.Unavailable, report.Interrupted},
 	"study run":      {report.Invalid, report.Unavailable, report.Interrupted},
