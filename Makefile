@@ -3,7 +3,9 @@ SHELL   := /bin/bash
 GO      ?= go
 BIN     := bin/hil
 PREFIX  ?= $(HOME)/.local
-VERSION := $(shell git describe --tags --always --dirty --abbrev=10 2>/dev/null || echo development)
+# the newest version of CHANGELOG.md, the day and name of the commit, and whether files differ from it; Debian takes it as it is
+VERSION := $(shell sed -n 's/^## \([0-9.]*\), .*/\1/p' CHANGELOG.md | head -1)+$(shell git log -1 --format=%cd.%h --date=format:%Y%m%d \
+	--abbrev=10 2>/dev/null || echo development)$(shell git status --porcelain -uno 2>/dev/null | grep -q . && echo .changed)
 # without the tables of a debugger, a quarter of the program; panics keep names and lines. With them: go build ./cmd/hil
 LDFLAGS := -ldflags "-s -w -X hilrig/cmd/report.version=$(VERSION)"
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -40,12 +42,9 @@ static:                   ## programs without C libraries for clusters: docs/ref
 	for arch in amd64 arm64; do GOFLAGS= GOEXPERIMENT= GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0 GOOS=linux GOARCH=$$arch \
 		$(GO) build -trimpath -buildvcs=false $(LDFLAGS) -o bin/hil-linux-$$arch ./cmd/hil || exit 1; done
 
-# a version of Debian begins with a digit and has one hyphen at most
-DEBVERSION := $(shell echo '$(VERSION)' | sed -E "/^v?[0-9]+\./!s/^/0~$$(git log -1 --format=%cd --date=format:%Y%m%d)+/; s/^v//; s/-/+/g")
-
 deb: static               ## Debian packages with the service for amd64 and arm64 in bin/: contrib/README.md; the same bytes from the same commit
 	for arch in amd64 arm64; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) contrib/deb/build bin/hil-linux-$$arch $$arch \
-		'$(DEBVERSION)' bin/hil_'$(DEBVERSION)'_$$arch.deb || exit 1; done
+		'$(VERSION)' bin/hil_'$(VERSION)'_$$arch.deb || exit 1; done
 
 test: build vet           ## everything a change must pass; asks for nothing but Go, counts and names what it skipped
 	@set -o pipefail; { bad=0; $(IDLE) env $(LINTER) -tests=false ./... >bin/staticcheck.txt 2>&1 & \

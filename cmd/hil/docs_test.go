@@ -75,6 +75,34 @@ func TestVerbsAreInTheReadme(t *testing.T) {
 	}
 }
 
+// CHANGELOG.md begins with the version of the program, which the Makefile takes from it, and is short enough to be read.
+func TestChangelog(t *testing.T) {
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`^## (\d+)\.(\d+)\.(\d+), (\d{4}-\d\d-\d\d)$`)
+	last := ""
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "## ") {
+			continue
+		}
+		m := version.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			t.Errorf("%q: want a version and its day, such as ## 1.2.3, 2026-11-30", line)
+			continue
+		}
+		this := fmt.Sprintf("%s %04s.%04s.%04s", m[4], m[1], m[2], m[3])
+		if last != "" && this >= last {
+			t.Errorf("%q does not stand above a newer one", line)
+		}
+		last = this
+	}
+	if last == "" || len(text) > 12_000 {
+		t.Errorf("CHANGELOG.md has %d bytes, want at most 12 000, and a version", len(text))
+	}
+}
+
 // The records that come with the program are what their commands make.
 func TestOwnRecordsAreWhatTheirCommandsMake(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,7 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/cmd/report", []string{"hilrig/configs/schema", "hilrig/engine/failure"}}, // knows no domain
 		{"hilrig/cmd/fitreport", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
 		{"hilrig/cmd/daemon", append(below, "hilrig/cmd/report", "hilrig/cmd/table")},
-		{"hilrig/cmd/runs", append(below, "hilrig/cmd/report")},
+		{"hilrig/cmd/recordings", append(below, "hilrig/cmd/report")},
 		{"hilrig/cmd/simulate", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
 		{"hilrig/cmd/study", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/table", "hilrig/cmd/simulate",
 			"hilrig/cmd/identify")}, // it runs both

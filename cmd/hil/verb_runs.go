@@ -4,20 +4,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/cmd/report"
-	"hilrig/cmd/runs"
+	"hilrig/cmd/recordings"
 )
 
 // newRunsCmd is hil runs with the verbs below it.
 func newRunsCmd() *cobra.Command {
-	c := runsCmd(&runs.Whole)
-	for i := range runs.Below {
-		c.AddCommand(runsCmd(&runs.Below[i]))
+	c := runsCmd(&recordings.Whole)
+	for i := range recordings.Below {
+		c.AddCommand(runsCmd(&recordings.Below[i]))
 	}
 	return c
 }
 
-func runsCmd(v *runs.Verb) *cobra.Command {
-	var o runs.FolderOptions
+func runsCmd(v *recordings.Verb) *cobra.Command {
+	var o recordings.FolderOptions
 	c := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Long, Example: v.Example, Args: cobra.RangeArgs(v.MinArgs, v.MaxArgs),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, _, stop := report.UntilInterrupt(c.Context())

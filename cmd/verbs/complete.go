@@ -14,7 +14,7 @@ import (
 	"hilrig/cmd/check"
 	"hilrig/cmd/decode"
 	"hilrig/cmd/exportmodel"
-	"hilrig/cmd/runs"
+	"hilrig/cmd/recordings"
 	"hilrig/cmd/simulate"
 	"hilrig/cmd/study"
 	"hilrig/engine/friction"
@@ -62,7 +62,7 @@ var arguments = map[string]struct {
 
 // recorded are the runs below the usual folder, newest first, and the folder itself.
 func recorded([]string) []string {
-	list, _ := filepath.Glob(filepath.Join(runs.Folder, "*", "run.mcap"))
+	list, _ := filepath.Glob(filepath.Join(recordings.Folder, "*", "run.mcap"))
 	if len(list) == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func recorded([]string) []string {
 	for i := range list {
 		list[i] = filepath.Dir(list[i])
 	}
-	return append(list, runs.Folder)
+	return append(list, recordings.Folder)
 }
 
 // open opens the recording of a command line.

@@ -1,5 +1,5 @@
-// Package runs keeps the folder of recordings: hil runs.
-package runs
+// Package recordings keeps the folder of recordings: hil runs.
+package recordings
 
 import (
 	"cmp"
