@@ -37,6 +37,7 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/cmd/fitreport", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
 		{"hilrig/cmd/daemon", append(below, "hilrig/cmd/report", "hilrig/cmd/table")},
 		{"hilrig/cmd/recordings", append(below, "hilrig/cmd/report")},
+		{"hilrig/cmd/daemontest", []string{"hilrig/cmd/daemon"}}, // starts it, for tests
 		{"hilrig/cmd/simulate", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
 		{"hilrig/cmd/study", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/table", "hilrig/cmd/simulate",
 			"hilrig/cmd/identify")}, // it runs both

@@ -10,8 +10,8 @@ import (
 	"hilrig/cmd/report"
 )
 
-// recordings are the folders below a folder.
-func recordings(t *testing.T, dir string) (names []string) {
+// recordingsIn are the folders below a folder.
+func recordingsIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	all, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
@@ -47,7 +47,7 @@ func TestFailedStartLeavesNoRecording(t *testing.T) {
 			dir := t.TempDir()
 			for range 2 {
 				out, errs, code := execute(t, append([]string{"run", "--duration", "1s", "--record", dir}, c.args...)...)
-				if left := recordings(t, dir); code != c.code || left != nil || strings.Contains(errs, "LAST_RUN") {
+				if left := recordingsIn(t, dir); code != c.code || left != nil || strings.Contains(errs, "LAST_RUN") {
 					t.Errorf("exit code %d, left %v\n%s%s", code, left, out, errs)
 				}
 			}
@@ -73,7 +73,7 @@ func TestDaemonDryRunIsNotIdentified(t *testing.T) {
 		"--dry-run"); code != report.OK || !strings.Contains(errs, "_dry-run") {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	if all := recordings(t, dir); len(all) != 2 || !strings.HasSuffix(all[1], "_dry-run") {
+	if all := recordingsIn(t, dir); len(all) != 2 || !strings.HasSuffix(all[1], "_dry-run") {
 		t.Fatalf("recordings %q", all)
 	}
 	out, errs, _ := execute(t, "import", dir)

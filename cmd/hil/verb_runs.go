@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"hilrig/cmd/report"
 	"hilrig/cmd/recordings"
+	"hilrig/cmd/report"
 )
 
 // newRunsCmd is hil runs with the verbs below it.
