@@ -88,7 +88,7 @@ func TestDaemonExitCodesOfRuns(t *testing.T) {
 		says string
 	}{
 		{"good", []string{tolerant(t, virtualPort), "--duration", "6s"}, false, report.OK,
-			`estimates ± standard error: J = [67]\.\d+e-05 ± \S+ kg·m², Fv = `},
+			`estimates ± standard error: J = [67]\d\.\d+e-6 ± \S+ kg·m², Fv = `},
 		{"good, without estimates", []string{still, "--duration", "4s"}, false, report.OK,
 			`no estimates: .* too short a run`},
 		{"never ready", []string{never, "--duration", "2s"}, false, report.Trip,

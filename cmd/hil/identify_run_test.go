@@ -306,7 +306,7 @@ func TestIdentifyRecordingWithLaw(t *testing.T) {
 	}{
 		{[]string{"--law", "lugr"}, `did you mean "lugre"?`}, {[]string{"--law", "dahl", "--method", "kalman"}, "kalman does not find the " +
 			"parameters of law dahl; these do: aep, lm, multishoot"},
-		{[]string{"--span", "7"}, "want FROM,TO"}, {[]string{"--span", "9,7"}, "want FROM,TO"},
+		{[]string{"--span", "7"}, "want two times"}, {[]string{"--span", "9,7"}, "want two times"},
 		{[]string{"--span", "1,2", "--last", "3s"}, "no --span beside it"}, {[]string{"--last", "-1s"}, "above zero"},
 	} {
 		if _, errs, code := execute(t, append([]string{"identify", run}, c.args...)...); code != report.Usage || !strings.Contains(errs, c.want) {
