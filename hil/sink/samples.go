@@ -105,8 +105,8 @@ func (s *Samples) SelectCommand(command string) { s.opt.Command = command }
 // first row of the run), and what it was until the next.
 func (s *Samples) CommandSteps() (time, value []float64) { return s.commandSteps[0], s.commandSteps[1] }
 
-// Held is a column of commands in the last call of Columns: since when (s after the first row) which one acted. nil: another column.
-func (s *Samples) Held(name string) (time, value []float64) {
+// CommandTimes is a column of commands in the last call of Columns: since when (s after the first row) which one acted. nil: another column.
+func (s *Samples) CommandTimes(name string) (time, value []float64) {
 	return s.heldColumns[name][0], s.heldColumns[name][1]
 }
 

@@ -17,11 +17,11 @@ import (
 // in which C and A go from one wanted sample to the next at once, by two sums over the samples between these. The weights of one sum are
 // those of the other in the opposite order: with the sums and differences of opposite samples both take as many products as one.
 type Decimator struct {
-	low    Lowpass
-	step   int
-	direct float64 // g
-	poles  []pole  // one of each conjugate pair
-	rooms  sync.Pool
+	lowpass Lowpass
+	step    int
+	direct  float64 // g
+	poles   []pole  // one of each conjugate pair
+	rooms   sync.Pool
 }
 
 // pole is a pole of a filter.
@@ -53,7 +53,7 @@ const chunkBlocks = 200
 
 // NewDecimator decimates by step behind a low-pass.
 func NewDecimator(low Lowpass, step int) *Decimator {
-	d := &Decimator{low: low, step: step, direct: 1}
+	d := &Decimator{lowpass: low, step: step, direct: 1}
 	for i, s := range low {
 		var p pole
 		if p.conjugates = 1; s.a2 == 0 {
@@ -100,7 +100,7 @@ func (s biquad) denominator(u complex128) complex128 {
 // Rows are the samples first, first + step … of x behind the filter, of which there are as many as rows. Samples that are not kept count
 // as zero; kept nil: all are. x must be longer than the padding of the filter.
 func (d *Decimator) Rows(x []float64, kept []bool, first int, rows []float64) {
-	pad, end := d.low.Padding(), len(x)-1
+	pad, end := d.lowpass.Padding(), len(x)-1
 	sample := func(i int) float64 {
 		if kept != nil && !kept[i] {
 			return 0

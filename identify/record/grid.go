@@ -163,7 +163,7 @@ func (t *converted) resample(d *Record, lo, hi int) error {
 		if ch.to(d) == &d.Position {
 			d.PositionStep = numeric.EncoderStep(t.x[i][lo:hi])
 		}
-		if steps, held := t.held[ch.Name]; held {
+		if steps, held := t.commandSteps[ch.Name]; held {
 			*ch.to(d) = heldAt(steps, ch.Column, s[0], d.Dt, n)
 			continue
 		}

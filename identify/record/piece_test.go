@@ -195,7 +195,7 @@ func (b unevenBoard) Columns(_ context.Context, names []string) (columns [][]flo
 func (b unevenBoard) Notes() []string     { return nil }
 func (b unevenBoard) Step(string) float64 { return 0 }
 
-func (b unevenBoard) Held(name string) (time, value []float64) {
+func (b unevenBoard) CommandTimes(name string) (time, value []float64) {
 	for at := 0.0; name == "u" && at < 2; at += 7e-3 {
 		time, value = append(time, at), append(value, jumps(at+1e-9))
 	}

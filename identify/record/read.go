@@ -216,12 +216,12 @@ type Source interface {
 	Step(name string) float64
 	// of a column that keeps its value until the next one, as a command does: since when (s, in the column of time) it has which value,
 	// in the last Columns; nil: of another column
-	Held(name string) (time, value []float64)
+	CommandTimes(name string) (time, value []float64)
 }
 
 // signalTable is a table of the signals of a source, without their numbers.
 func signalTable(file string, s Source) *Table {
-	t := &Table{File: file, held: map[string][2][]float64{}}
+	t := &Table{File: file, commandSteps: map[string][2][]float64{}}
 	for _, sig := range s.Signals() {
 		t.Names, t.Units = append(t.Names, sig.Name), append(t.Units, sig.Unit)
 	}
@@ -253,8 +253,8 @@ func ReadSource(ctx context.Context, file, sha256 string, s Source, m Mapping) (
 	}
 	for i, name := range names {
 		t.Columns[at[name]] = x[i]
-		if time, value := s.Held(name); time != nil {
-			t.held[name] = [2][]float64{time, value}
+		if time, value := s.CommandTimes(name); time != nil {
+			t.commandSteps[name] = [2][]float64{time, value}
 		}
 	}
 	recs, err := FromTable(t, m)

@@ -23,7 +23,7 @@ type Table struct {
 	Units   []string    // as the file states them, "" where it does not; nil: it states none
 	Columns [][]float64 // all of one length where read; nil for a column that nobody asked for
 
-	held map[string][2][]float64 // by name, times (s) and values of columns that keep their value until the next one
+	commandSteps map[string][2][]float64 // by name, times (s) and values of columns that keep their value until the next one
 
 	lines    lineIndex // of the rows in a text
 	heads    []string  // headers in full, where they are more than the name
