@@ -224,6 +224,27 @@ func TestAPersonOverrulesAStart(t *testing.T) {
 	}
 }
 
+// Only the order of the start is withdrawn: what a person ordered before stays.
+func TestOverruledStartLeavesOtherOrders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newCommands(testAssembly())
+		sh := heapShared(1000, 1)
+		w := sh.orders.Writer()
+		d.connect(&coreLink{post: func(o order) bool { return w.Push(&o) }, words: sh.words})
+		for _, c := range []hil.Command{{Name: "reset", Source: "web"}, {Name: "arm", Source: startSource}, {Name: "hold", Source: "mqtt"}} {
+			go d.Do(context.Background(), c)
+			synctest.Wait()
+		}
+		out := &outside{orders: sh.orders.Reader(), words: sh.words, rig: &setRig{}}
+		for _, want := range []hil.Request{hil.ReqHold, hil.ReqReset, hil.ReqNone} {
+			if _, q := out.Order(); q != want {
+				t.Errorf("the tick takes %v, want %v", q, want)
+			}
+		}
+		time.Sleep(2 * replyTime) // nobody answers them
+	})
+}
+
 // A row answers its order, and those who pressed the same before it; nobody else.
 func TestWhoIsAnswered(t *testing.T) {
 	orders := []hil.Request{hil.ReqArm, hil.ReqStop, hil.ReqHold, hil.ReqStop, hil.ReqStop, hil.ReqArm} // 1 to 6
