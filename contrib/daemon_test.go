@@ -81,7 +81,7 @@ func (d *runningDaemon) stop() { d.Stop(syscall.SIGTERM) }
 
 // port is that of its broker.
 func (d *runningDaemon) port() string {
-	u, err := url.Parse(d.Ready.MQTT)
+	u, err := url.Parse(d.ReadyLine.MQTT)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func (d *runningDaemon) port() string {
 
 func (d *runningDaemon) get(path string) string {
 	d.t.Helper()
-	r, err := http.Get(d.Ready.Page + path)
+	r, err := http.Get(d.ReadyLine.Page + path)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func TestNotify(t *testing.T) {
 	m.await(t, "WATCHDOG=1", 5)
 
 	// the core hangs: its replacement comes up de-energised, and nothing is fed until its first row
-	if err := syscall.Kill(d.Ready.Core, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(d.ReadyLine.Core, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(20 * time.Second); !strings.Contains(d.Log.String(), "core up (epoch 2)"); time.Sleep(5 * time.Millisecond) {

@@ -89,7 +89,7 @@ func TestSoakPrometheus(t *testing.T) {
 	if out, err := c.CombinedOutput(); err != nil || len(bytes.TrimSpace(out)) > 0 {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}
-	page, _ := url.Parse(d.Ready.Page)
+	page, _ := url.Parse(d.ReadyLine.Page)
 	text, err := os.ReadFile("prometheus.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ new Parser().parse(fs.readFileSync("asyncapi.yaml", "utf8")).then(({ document, d
 func TestSoakNodeRED(t *testing.T) {
 	modules := peer.NodeModules(t, "node-red@4.1.15")
 	d := startDaemon(t)
-	await(t, d.Ready.Page+"/api/state", func(s string) bool { return strings.Contains(s, `"mode":"run"`) })
+	await(t, d.ReadyLine.Page+"/api/state", func(s string) bool { return strings.Contains(s, `"mode":"run"`) })
 	dir := t.TempDir()
 	data, err := os.ReadFile("node-red.json")
 	if err != nil {
@@ -356,7 +356,7 @@ func TestSoakArm64(t *testing.T) {
 	d := daemontest.Start(t, emulated(t, program, "run", "--ready-line", "--web", "localhost:0", "--mqtt", "localhost:0",
 		"--record", filepath.Join(dir, "runs"), rig))
 	// an emulated drive may follow too late and trip: that is exit code 5
-	await(t, d.Ready.Page+"/api/state", func(string) bool { return strings.Contains(d.Log.String(), "mode armed → run") })
+	await(t, d.ReadyLine.Page+"/api/state", func(string) bool { return strings.Contains(d.Log.String(), "mode armed → run") })
 	if code := d.Stop(syscall.SIGTERM); code != 130 && code != 5 {
 		t.Errorf("exit code %d\n%s", code, d.Log)
 	}

@@ -80,7 +80,8 @@ func (j *job) stageOf(r *linear.Result) *stage {
 
 // linearStage is the stage of a regression.
 func linearStage(r *linear.Result) *stage {
-	st := &stage{sol: r.Solution(), assessment: r.Assessment(), settings: r.Spec, halfCutoff: r.HalfCutoff, warnings: r.Warnings, doubts: slices.Clone(r.Doubts)}
+	st := &stage{sol: r.Solution(), assessment: r.Assessment(), settings: r.Spec, halfCutoff: r.HalfCutoff,
+		warnings: r.Warnings, doubts: slices.Clone(r.Doubts)}
 	for _, e := range r.Estimates {
 		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
 	}

@@ -227,7 +227,8 @@ func cyclictest(o LatencyOptions) []string {
 		fmt.Sprint(int(o.BlockDuration.Seconds())), "-h", fmt.Sprint(histBins)}
 }
 
-var errLatencyInterrupted = report.ExitWith(report.Interrupted, errors.New("latency: interrupted; what is measured of a block counts for nothing"))
+var errLatencyInterrupted = report.ExitWith(report.Interrupted,
+	errors.New("latency: interrupted; what is measured of a block counts for nothing"))
 
 // pause waits, and fails where the measurement is interrupted meanwhile.
 func pause(ctx context.Context, d time.Duration) error {

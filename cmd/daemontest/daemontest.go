@@ -46,18 +46,18 @@ func (l *Log) Len() int {
 
 // Daemon is a hil run whose core ticks.
 type Daemon struct {
-	Cmd   *exec.Cmd
-	Ready daemon.ReadyLine
-	Log   *Log          // its standard error
-	Ended chan struct{} // closed at its end
-	t     testing.TB
+	Cmd          *exec.Cmd
+	ReadyLine    daemon.ReadyLine
+	Log          *Log          // its standard error
+	EndedChannel chan struct{} // closed at its end
+	t            testing.TB
 }
 
 // Start starts a command line of hil run with --ready-line and waits until its core ticks. The daemon is killed at the end of the test,
 // and what it said is told if the test failed.
 func Start(t testing.TB, cmd *exec.Cmd) *Daemon {
 	t.Helper()
-	d := &Daemon{Cmd: cmd, Log: &Log{}, Ended: make(chan struct{}), t: t}
+	d := &Daemon{Cmd: cmd, Log: &Log{}, EndedChannel: make(chan struct{}), t: t}
 	cmd.Stderr = d.Log
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -73,22 +73,22 @@ func Start(t testing.TB, cmd *exec.Cmd) *Daemon {
 		}
 		io.Copy(io.Discard, out)
 		cmd.Wait()
-		close(d.Ended)
+		close(d.EndedChannel)
 	}()
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGCONT)
 		cmd.Process.Kill()
-		<-d.Ended
+		<-d.EndedChannel
 		if t.Failed() {
 			t.Logf("the daemon said:\n%s", d.Log)
 		}
 	})
 	select {
 	case line := <-first:
-		if err := json.Unmarshal([]byte(line), &d.Ready); err != nil {
+		if err := json.Unmarshal([]byte(line), &d.ReadyLine); err != nil {
 			t.Fatalf("ready line %q: %v", line, err)
 		}
-	case <-d.Ended:
+	case <-d.EndedChannel:
 		t.Fatalf("the daemon ended with %d:\n%s", cmd.ProcessState.ExitCode(), d.Log)
 	case <-time.After(time.Minute):
 		t.Fatalf("not ready within a minute:\n%s", d.Log)
@@ -101,7 +101,7 @@ func (d *Daemon) Stop(signal os.Signal) int {
 	d.t.Helper()
 	d.Cmd.Process.Signal(signal)
 	select {
-	case <-d.Ended:
+	case <-d.EndedChannel:
 	case <-time.After(20 * time.Second):
 		d.t.Fatalf("the daemon does not stop:\n%s", d.Log)
 	}

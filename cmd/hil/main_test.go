@@ -96,7 +96,7 @@ func startRun(t *testing.T, args ...string) *daemonUnderTest {
 	}
 	args = append([]string{"run", "--ready-line", "--web", "localhost:0", "--mqtt", "localhost:0"}, args...)
 	d := daemontest.Start(t, program(t, args...))
-	return &daemonUnderTest{t, d, d.Cmd, d.Ready, d.Log, d.Ended}
+	return &daemonUnderTest{t, d, d.Cmd, d.ReadyLine, d.Log, d.EndedChannel}
 }
 
 // stop interrupts the daemon and returns its exit code.

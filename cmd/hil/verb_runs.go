@@ -18,7 +18,7 @@ func newRunsCmd() *cobra.Command {
 
 func runsCmd(v *recordings.Verb) *cobra.Command {
 	var o recordings.FolderOptions
-	c := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Long, Example: v.Example, Args: cobra.RangeArgs(v.MinArgs, v.MaxArgs),
+	c := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Description, Example: v.Example, Args: cobra.RangeArgs(v.MinArgs, v.MaxArgs),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, _, stop := report.UntilInterrupt(c.Context())
 			defer stop()

@@ -36,7 +36,7 @@ type answer struct {
 	rotary                  bool
 	requireFit              float64         // %
 	printBefore, printAfter func(io.Writer) // the result; nil: nothing
-	next                    func() string   // what makes sense then
+	nextStep                func() string   // what makes sense then
 	machine                 *machineFile    // nil: none is described
 }
 
@@ -118,7 +118,7 @@ func (f *Options) give(a *answer, stdout, stderr io.Writer) error {
 		for _, w := range warnings {
 			fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
 		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(a.next()))
+		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(a.nextStep()))
 	}
 	return f.display.show(PageOf(a.Identification), f.force, stdout)
 }

@@ -43,7 +43,7 @@ func runBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		res.Interrupted = ctx.Err() != nil
 		return &answer{Identification: Identification{Name: cfg.Name, Result: res, Ball: &found.Evidence},
 			printAfter: func(w io.Writer) { printLevels(w, &found.Evidence) },
-			next: func() string {
+			nextStep: func() string {
 				if res.Verdict != identify.Identified {
 					return "see docs/reference/ball.md, What is refused, for what each reason asks for"
 				}

@@ -199,8 +199,8 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	err = f.give(&answer{
 		Identification: Identification{Name: cfg.Name, Config: path, Seed: cfg.Seed, Rig: rig, Axis: axis, Assumed: assumed.entries, Result: res,
 			Run: own},
-		rotary: cfg.Axis == "rotary",
-		next:   func() string { return nextIdentify(path, f, cfg, recs, res, own != nil && own.coupled != nil) },
+		rotary:   cfg.Axis == "rotary",
+		nextStep: func() string { return nextIdentify(path, f, cfg, recs, res, own != nil && own.coupled != nil) },
 	}, stdout, stderr)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func runMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return &answer{
 			Identification: Identification{Name: cfg.Name, Result: res, Machine: mach}, rotary: true, requireFit: cfg.RequireFit,
 			printBefore: func(w io.Writer) { printMachine(w, mach) }, printAfter: func(w io.Writer) { printHandover(w, mach) },
-			next: func() string { return f.afterMachine(res, "docs/reference/identify-machine.md") },
+			nextStep: func() string { return f.afterMachine(res, "docs/reference/identify-machine.md") },
 			machine: &machineFile{path: cfg.Machine, records: cfg.Data.Files(),
 				identified: func() ([]byte, []string, error) { return cfg.Identified(found.Base, found.Model, theta) },
 				note:       "Parameters that the records do not tell are those of that file, or nearest to them."},

@@ -37,7 +37,7 @@ func runResponse(ctx context.Context, path string, f Options, stdout, stderr io.
 		return &answer{
 			Identification: Identification{Name: cfg.Name, Result: res, Response: outputs}, rotary: true, requireFit: cfg.RequireFit,
 			printAfter: func(w io.Writer) { printOutputs(w, outputs) },
-			next:       func() string { return f.afterMachine(res, "docs/reference/identify-response.md") },
+			nextStep:   func() string { return f.afterMachine(res, "docs/reference/identify-response.md") },
 			machine: &machineFile{path: cfg.Machine, records: cfg.Data.Files(), identified: func() ([]byte, []string, error) {
 				text, err := cfg.Identified(fit.Values(found.Solution.Params)[:len(cfg.Parameters)])
 				return text, nil, err

@@ -37,10 +37,10 @@ const anyNumber = 1 << 30
 
 // Verb is hil runs, or a verb below it.
 type Verb struct {
-	Use, Short, Long, Example string
-	MinArgs, MaxArgs          int
-	Flags                     []string
-	Do                        func(ctx context.Context, args []string, o FolderOptions) error
+	Use, Short, Description, Example string
+	MinArgs, MaxArgs                 int
+	Flags                            []string
+	Do                               func(ctx context.Context, args []string, o FolderOptions) error
 }
 
 // AddFlags adds --json and those of the verb.
@@ -60,7 +60,7 @@ func (o *FolderOptions) AddFlags(fl *pflag.FlagSet, names ...string) {
 var Whole = Verb{
 	Use:   "runs [DIR]",
 	Short: "The recordings of a folder: list, tag, verify, remove",
-	Long: `Lists the recordings below DIR, oldest first: when, how long, how long the rig ran, trips, warnings, what fits beside the loop said, size, tags.
+	Description: `Lists the recordings below DIR, oldest first: when, how long, how long the rig ran, trips, warnings, what fits beside the loop said, size, tags.
 DIR is runs if it is left out.
 
 A folder of runs in place of a run, as in hil identify runs, is the newest run in it that can be identified: one with rows, in which the rig ran.
@@ -77,21 +77,21 @@ var Below = []Verb{{
 	Use: "list [DIR]", Short: "The same list", MaxArgs: 1, Do: list,
 }, {
 	Use: "tag RUN TAG...", Short: "Give a run tags, or take them away with --remove", MinArgs: 2, MaxArgs: anyNumber, Flags: []string{"remove"},
-	Long: `Tags are words without spaces. They stand in run.tags in the folder of the run, a line each. The tag keep keeps a run from being pruned.`,
-	Do:   tag,
+	Description: `Tags are words without spaces. They stand in run.tags in the folder of the run, a line each. The tag keep keeps a run from being pruned.`,
+	Do:          tag,
 }, {
 	Use: "remove RUN...", Short: "Remove runs", MinArgs: 1, MaxArgs: anyNumber, Flags: []string{"force"},
-	Long: `Removes the folders of runs. A folder that holds anything that is not the run's stays as it is, and so does a run that was written to within the
+	Description: `Removes the folders of runs. A folder that holds anything that is not the run's stays as it is, and so does a run that was written to within the
 last minute, unless --force says otherwise. What can be removed is removed, whatever becomes of the others.`,
 	Do: remove,
 }, {
 	Use: "verify RUN...", Short: "Read runs to the last byte and say what is damaged or missing", MinArgs: 1, MaxArgs: anyNumber,
-	Long: `Reads every chunk with its checksum, and every row. Says what is damaged, rows that are missing, and whether the run was closed. What can be read
+	Description: `Reads every chunk with its checksum, and every row. Says what is damaged, rows that are missing, and whether the run was closed. What can be read
 of a damaged run is read by all verbs. A folder of runs stands for all runs in it.`,
 	Do: verify,
 }, {
 	Use: "prune [DIR] --keep SIZE", Short: "Remove the oldest runs until the rest fits", MaxArgs: 1, Flags: []string{"keep", "dry-run"},
-	Long: `Removes the oldest runs until all together take at most this much. Runs with the tag keep, runs that were written to within the last minute,
+	Description: `Removes the oldest runs until all together take at most this much. Runs with the tag keep, runs that were written to within the last minute,
 and folders that hold files of somebody else stay, and count.`,
 	Example: "  hil runs prune --keep \"20 GB\" --dry-run", Do: prune,
 }}
@@ -248,14 +248,14 @@ func codeOf(err error) int {
 
 func remove(_ context.Context, args []string, o FolderOptions) error {
 	answer := struct {
-		Removed []string `json:"removed"`
-		Refused []string `json:"kept"` // and why
+		Removed     []string `json:"removed"`
+		RefusedRuns []string `json:"kept"` // and why
 	}{[]string{}, []string{}}
 	code := report.OK
 	for _, name := range args {
 		run := pathOf(name)
 		if err := sink.RemoveRun(run, o.force); err != nil {
-			answer.Refused, code = append(answer.Refused, err.Error()), max(code, codeOf(err))
+			answer.RefusedRuns, code = append(answer.RefusedRuns, err.Error()), max(code, codeOf(err))
 			continue
 		}
 		answer.Removed = append(answer.Removed, run)
@@ -266,7 +266,7 @@ func remove(_ context.Context, args []string, o FolderOptions) error {
 		}
 	})
 	if code != report.OK {
-		return report.ExitWith(code, fmt.Errorf("runs remove: %s", strings.Join(answer.Refused, "\n     ")))
+		return report.ExitWith(code, fmt.Errorf("runs remove: %s", strings.Join(answer.RefusedRuns, "\n     ")))
 	}
 	return err
 }

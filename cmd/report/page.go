@@ -15,7 +15,8 @@ var PageStyle template.CSS
 var exponent = regexp.MustCompile(`e\+?(-?)0*(\d+)$`)
 
 // raised are the characters of an exponent.
-var raised = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+var raised = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³",
+	"4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
 // Typeset writes the text of a number as pages have it: −70.64·10⁻⁶ in place of -70.64e-6.
 func Typeset(text string) string {

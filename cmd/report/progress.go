@@ -58,13 +58,13 @@ type Progress struct {
 	stepped     int // steps done when the stage began
 	stage       Stage
 	beat        *time.Ticker // nil: nothing is shown, or it is over
-	now         func() time.Time
+	clock       func() time.Time
 }
 
 // NewProgress writes to out, usually standard error.
 func NewProgress(out io.Writer) *Progress {
-	p := &Progress{writer: out, now: time.Now}
-	p.startTime = p.now()
+	p := &Progress{writer: out, clock: time.Now}
+	p.startTime = p.clock()
 	p.lastOutput = p.startTime
 	if f, ok := out.(*os.File); ok {
 		p.terminal = term.IsTerminal(int(f.Fd()))
@@ -102,7 +102,7 @@ func (p *Progress) repeat(beat *time.Ticker) {
 // show shows a stage where it is time for it.
 func (p *Progress) show(s Stage) {
 	p.stage = s
-	t := p.now()
+	t := p.clock()
 	if s.Method != p.method {
 		p.method, p.methodStart = s.Method, t
 	}

@@ -29,7 +29,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	}()
 	p := NewProgress(tty)
 	at := time.Now()
-	p.now, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
+	p.clock, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
 	say := func(s Stage) {
 		at = at.Add(time.Second)
 		p.Watch(s)
@@ -62,7 +62,7 @@ func TestProgressInLog(t *testing.T) {
 	defer file.Close()
 	p := NewProgress(file)
 	at := time.Now()
-	p.now, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
+	p.clock, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
 	p.startTime, p.lastOutput = at, at
 	for k := range 250 {
 		at = at.Add(100 * time.Millisecond)
@@ -80,7 +80,7 @@ func TestProgressOfReading(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(&out)
 	at := time.Now()
-	p.now, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
+	p.clock, p.beat = func() time.Time { return at }, time.NewTicker(time.Hour)
 	p.startTime, p.lastOutput = at, at
 	show := p.Reading("/data/long.csv")
 	for k := range 30 {
@@ -104,7 +104,7 @@ func TestProgressOfAStageThatSaysNothing(t *testing.T) {
 	p := NewProgress(file)
 	var seconds atomic.Int64
 	began := time.Now()
-	p.now = func() time.Time { return began.Add(time.Duration(seconds.Load()) * time.Second) }
+	p.clock = func() time.Time { return began.Add(time.Duration(seconds.Load()) * time.Second) }
 	p.startTime, p.lastOutput = began, began
 	p.Watch(Stage{Method: "ball", Phase: "markers"})
 	seconds.Store(34)
@@ -132,7 +132,7 @@ func TestProgressOfAStageThatSaysNothing(t *testing.T) {
 func TestProgressCountsTheMethodAtWork(t *testing.T) {
 	clock := time.Unix(0, 0)
 	p := NewProgress(io.Discard)
-	p.now, p.beat = func() time.Time { return clock }, time.NewTicker(time.Hour)
+	p.clock, p.beat = func() time.Time { return clock }, time.NewTicker(time.Hour)
 	p.Watch(Stage{Method: "aep", Step: 1, Simulated: 10})
 	clock = clock.Add(100 * time.Second)
 	p.Watch(Stage{Method: "lm", Step: 1, Simulated: 1})

@@ -133,8 +133,8 @@ func (s *contactRun) repeatFiner(ctx context.Context, q, u []float64, together b
 	case c.differs:
 		s.coarseStepText = s.coarseText(shorter, &c.largest)
 	case m.Merged > 0:
-		s.differs = fmt.Sprintf("with a quarter of the step %d steps still settle separate blows as one impact, in an order that is not known",
-			m.Merged)
+		s.differs = fmt.Sprintf("with a quarter of the step %d steps still settle separate blows as one impact, in an order that "+
+			"is not known", m.Merged)
 	}
 	return nil
 }
@@ -182,7 +182,8 @@ func (s *contactRun) comparison(wider, late float64) comparison {
 	unit := map[string][2]float64{} // largest way and speed
 	for i, x := range s.coords {
 		for _, r := range s.rows {
-			c.wayScale[i], c.speedScale[i] = max(c.wayScale[i], math.Abs(r.q[i]-s.rows[0].q[i])), c.speedScale[i]+r.u[i]*r.u[i]/float64(len(s.rows))
+			c.wayScale[i] = max(c.wayScale[i], math.Abs(r.q[i]-s.rows[0].q[i]))
+			c.speedScale[i] += r.u[i] * r.u[i] / float64(len(s.rows))
 		}
 		c.speedScale[i] = math.Sqrt(c.speedScale[i]) // what lasts from a blow to the next counts for little
 		g := unit[x.Unit]
@@ -190,7 +191,8 @@ func (s *contactRun) comparison(wider, late float64) comparison {
 	}
 	for i, x := range s.coords {
 		g := unit[x.Unit]
-		c.wayScale[i], c.speedScale[i] = max(c.wayScale[i], slowShare*g[0])+sameWay/sameShare, max(c.speedScale[i], slowShare*g[1])+sameSpeed/sameShare
+		c.wayScale[i] = max(c.wayScale[i], slowShare*g[0]) + sameWay/sameShare
+		c.speedScale[i] = max(c.speedScale[i], slowShare*g[1]) + sameSpeed/sameShare
 		c.positionTolerance[i] = wider*sameShare*c.wayScale[i] + late*s.cfg.Engine.Step*g[1]
 		c.speedTolerance[i] = 2 * wider * sameShare * c.speedScale[i]
 	}

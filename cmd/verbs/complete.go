@@ -114,8 +114,8 @@ func axes(args []string) []string {
 	return run.Info.Schema.Axes()
 }
 
-// complete proposes words for the flags and arguments of all commands.
-func complete(c *cobra.Command) {
+// completeVerb proposes words for the flags and arguments of all commands.
+func completeVerb(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		list, ok := flags[c.Name()+" "+f.Name]
 		if !ok {
@@ -154,7 +154,7 @@ func complete(c *cobra.Command) {
 		}
 	}
 	for _, sub := range c.Commands() {
-		complete(sub)
+		completeVerb(sub)
 	}
 }
 

@@ -89,7 +89,7 @@ func Finish(root *cobra.Command) {
 		return report.ExitWith(report.Usage, fmt.Errorf("%w%s (see %s --help)", err, flagHint(c, err), c.CommandPath()))
 	})
 	finish(root)
-	complete(root)
+	completeVerb(root)
 }
 
 func finish(c *cobra.Command) {

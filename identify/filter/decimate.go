@@ -81,7 +81,8 @@ func NewDecimator(low Lowpass, step int) *Decimator {
 			p.middleWeight = power[step/2]
 		}
 		for n := 1; n < (step+1)/2; n++ {
-			p.evenWeights, p.oddWeights = append(p.evenWeights, (power[n]+power[step-n])/2), append(p.oddWeights, (power[n]-power[step-n])/2)
+			p.evenWeights = append(p.evenWeights, (power[n]+power[step-n])/2)
+			p.oddWeights = append(p.oddWeights, (power[n]-power[step-n])/2)
 		}
 		d.poles = append(d.poles, p)
 	}
