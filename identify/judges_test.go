@@ -1,12 +1,17 @@
 package identify
 
 import (
+	"fmt"
+	"math"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // What a fit leaves over is compared with the noise of the record, unless it is next to nothing of what was recorded, or the noise is not
@@ -116,6 +121,36 @@ func TestHalfBandMayDiffer(t *testing.T) {
 			if r.Verdict != c.want || c.want == Weak && r.Reasons[0].Code != fit.FilterSets {
 				t.Errorf("moved by %g, standard error %v: %s %q", sign*c.change, c.errs, r.Verdict, r.Reasons)
 			}
+		}
+	}
+}
+
+// Times that leave an even grid by more than a sample count in the verdict: the clock, or the sampling, was another at the end of the
+// record. One sample is what rounded times and a start between two samples make.
+func TestClockThatDrifts(t *testing.T) {
+	const n, dt = 4000, 5e-3
+	for _, c := range []struct {
+		samples float64 // that the grid leaves the times by in the middle
+		want    Verdict
+	}{{0.8, Identified}, {1.2, Weak}, {-1.2, Weak}, {15, Weak}} {
+		var csv strings.Builder
+		csv.WriteString("t,x\n")
+		for k := range n {
+			u := float64(k) / (n - 1)
+			fmt.Fprintf(&csv, "%.7f,%.6f\n", dt*(float64(k)+4*c.samples*u*(1-u)), math.Sin(0.01*float64(k)))
+		}
+		file := filepath.Join(t.TempDir(), "x.csv")
+		if err := os.WriteFile(file, []byte(csv.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		recs, err := record.Read(file, record.Mapping{Time: record.Column{Name: "t"}, Position: record.Column{Name: "x"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := judged(func(r *Result) { r.Findings = record.Check(recs, record.CheckOptions{}) })
+		drifts := slices.ContainsFunc(r.Reasons, func(f fit.Reason) bool { return f.Code == fit.RecordCheck })
+		if r.Verdict != c.want || drifts != (c.want == Weak) {
+			t.Errorf("%g samples off: %s %q", c.samples, r.Verdict, r.Reasons)
 		}
 	}
 }

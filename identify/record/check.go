@@ -223,6 +223,9 @@ func (c *checker) isUsable() bool {
 	return ok
 }
 
+// ClockDrift is the kind of finding that an even grid leaves the recorded times by more than a sample.
+const ClockDrift = "clock-drift"
+
 // clock judges the recorded times.
 func (c *checker) clock() {
 	k, dt := c.d.Clock, c.d.Dt
@@ -245,7 +248,7 @@ func (c *checker) clock() {
 			"sampling intervals scatter by %.2g %% rms, from %.4g to %.4g s; they are taken as even", 100*k.Jitter, k.Shortest, k.Longest)
 	}
 	if drift := k.Drift / dt; drift > driftBad {
-		c.addFinding("clock-drift", Warning, "time", k.Drift, "s", "Resample: interpolation keeps the recorded times.",
+		c.addFinding(ClockDrift, Warning, "time", k.Drift, "s", "Resample: interpolation keeps the recorded times.",
 			"the even grid is up to %.3g s, %.1f samples, away from the recorded times: intervals were longer at one end of the record than at "+
 				"the other", k.Drift, drift)
 	}
