@@ -138,10 +138,10 @@ func (c *BallRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	checkBall(r, c.Version, &c.Ball, c.Markers)
 	if c.Start.Sliding != [2]float64{} && !c.Ball.Slips {
-		r.Errorf("start.sliding", "start.sliding: the contact slides at the start, and ball.slips says that it cannot")
+		r.KeyErrorf("start.sliding", "the contact slides at the start, and ball.slips says that it cannot")
 	}
 	if n := c.Duration * c.Cameras.Rate; n > maxRows && !r.HasProblem("duration") && !r.HasProblem("cameras") {
-		r.Errorf("duration", "duration: %.3g frames, at most %d are kept", n, maxRows)
+		r.KeyErrorf("duration", "%.3g frames, at most %d are kept", n, maxRows)
 	}
 }
 
@@ -150,22 +150,22 @@ func (c *BallFit) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	checkBall(r, c.Version, &c.Ball, c.Markers)
 	if c.Data.File == "" && !r.HasProblem("data") {
-		r.Errorf("data.file", "data.file is missing: the recording of the markers")
+		r.KeyErrorf("data.file", "is missing: the recording of the markers")
 	}
 	switch {
 	case r.HasProblem("markers"):
 	case c.Data.Body == "" && len(c.Markers) < 3:
-		r.Errorf("markers", "markers: %d, want three or more that are not in a line; or name in data.body a body with poses", len(c.Markers))
+		r.KeyErrorf("markers", "%d, want three or more that are not in a line; or name in data.body a body with poses", len(c.Markers))
 	case c.Data.Body != "" && len(c.Markers) > 0:
-		r.Errorf("markers", "markers: data.body takes the poses of %s in place of markers; leave one of them out", c.Data.Body)
+		r.KeyErrorf("markers", "data.body takes the poses of %s in place of markers; leave one of them out", c.Data.Body)
 	case c.Data.Body != "" && c.Noise == 0 && !r.HasProblem("noise"):
-		r.Errorf("noise", "noise is missing: poses do not tell their noise; that of a point of the ball, in m")
+		r.KeyErrorf("noise", "is missing: poses do not tell their noise; that of a point of the ball, in m")
 	}
 	if c.Ball.Slips {
-		r.Errorf("ball.slips", "ball.slips: a fit takes the ball to roll, and refuses a recording in which it does not; leave it out")
+		r.KeyErrorf("ball.slips", "a fit takes the ball to roll, and refuses a recording in which it does not; leave it out")
 	}
 	if s := c.Data.Span; s != [2]float64{} && !(s[0] >= 0 && s[1] > s[0]) {
-		r.Errorf("data.span", "data.span: from %g to %g s, want rising times", s[0], s[1])
+		r.KeyErrorf("data.span", "from %g to %g s, want rising times", s[0], s[1])
 	}
 	if err := ball.CheckFree(c.FreeParameters); err != nil && !r.HasProblem("free") {
 		for text := range strings.Lines(err.Error()) {
@@ -176,9 +176,7 @@ func (c *BallFit) Check(r *schema.Report) {
 
 // checkBall is what both kinds of file share.
 func checkBall(r *schema.Report, version int, p *plant.Params, markers []BallMarker) {
-	if version != 1 && !r.HasProblem("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", version)
-	}
+	r.RefuseIf(version != 1, "version", "%d, this program reads version 1", version)
 	if !r.HasProblem("ball") {
 		for _, bad := range p.Check() {
 			if !r.HasProblem("ball." + bad.Path) {

@@ -116,11 +116,11 @@ func (b *Brush) measure(r *schema.Report, dir string) {
 		section, _, _ := strings.Cut(at, "."+f.key[strings.Index(f.key, ".")+1:])
 		for _, key := range f.instead {
 			if k := section + "." + key; r.HasKey(k) {
-				r.Errorf(k, "%s: not used, %s has what was measured; leave it out", k, at)
+				r.KeyErrorf(k, "not used, %s has what was measured; leave it out", at)
 			}
 		}
 		if err := f.read(*path, &b.Params); err != nil {
-			r.Errorf(at, "%s: %v", at, err)
+			r.KeyErrorf(at, "%v", err)
 		}
 	}
 }

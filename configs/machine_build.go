@@ -24,9 +24,8 @@ var jointKinds = map[string]multibody.Kind{"fixed": multibody.Fixed, "revolute":
 	"spherical": multibody.Spherical, "free": multibody.Free}
 
 var loopKinds = map[string]multibody.CutKind{"fixed": multibody.CutFixed, "revolute": multibody.CutRevolute,
-	"prismatic":   multibody.CutPrismatic,
-	"cylindrical": multibody.CutCylindrical, "spherical": multibody.CutSpherical, "point": multibody.CutPoint,
-	"distance": multibody.CutDistance}
+	"prismatic": multibody.CutPrismatic, "cylindrical": multibody.CutCylindrical, "spherical": multibody.CutSpherical,
+	"point": multibody.CutPoint, "distance": multibody.CutDistance}
 
 // motionSuffix is what the torque of a prescribed motion is called, behind the name of its joint.
 const motionSuffix = ".motion"
@@ -109,8 +108,7 @@ func (c *MachineRun) Spec() machine.Spec {
 	for i := range m.Springs {
 		k := &m.Springs[i]
 		s.Springs = append(s.Springs, multibody.Spring{Name: k.Name, A: end(k.A, k.Name+"//a", k.AtA, [3]float64{}),
-			B:         end(k.B, k.Name+"//b", k.AtB, [3]float64{}),
-			Stiffness: k.Stiffness, Damping: k.Damping, Length: k.Length})
+			B: end(k.B, k.Name+"//b", k.AtB, [3]float64{}), Stiffness: k.Stiffness, Damping: k.Damping, Length: k.Length})
 	}
 	for i := range m.Forces {
 		k := &m.Forces[i]

@@ -53,35 +53,30 @@ func currentState(name string) string {
 // checkRows wants rows of what there is.
 func (c *MachineRun) checkRows(r *schema.Report) {
 	m := &c.Machine
-	if len(m.Rows) > 0 && c.Formulation == multibody.ByGGL && !r.HasProblem("constraints") {
-		r.Errorf("constraints", "constraints: %s does not know rows, whose equations are between speeds; take projection", c.Formulation)
-	}
+	r.RefuseIf(len(m.Rows) > 0 && c.Formulation == multibody.ByGGL, "constraints",
+		"%s does not know rows, whose equations are between speeds; take projection", c.Formulation)
 	for i := range m.Rows {
 		k := &m.Rows[i]
 		at := "machine.rows." + k.Name
 		if r.HasProblem(at) {
 			continue
 		}
-		if len(k.Factors) == 0 && !r.HasProblem(at+".of") {
-			r.Errorf(at+".of", "%s.of is missing: factors of joints, such as {slider: 1}", at)
-		}
+		r.RefuseIf(len(k.Factors) == 0, at+".of", "is missing: factors of joints, such as {slider: 1}")
 		unit := ""
 		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
 			in := at + ".of." + joint
 			b := m.single(r, in, joint, "joint")
-			if k.Factors[joint] == 0 && !r.HasProblem(in) {
-				r.Errorf(in, "%s: 0, want another number", in)
-			}
+			r.RefuseIf(k.Factors[joint] == 0, in, "0, want another number")
 			if b != nil {
 				unit = m.coordinate(b)
 			}
 			if b != nil && b.Joint.Motion != nil {
-				r.Errorf(in, "%s: the motion of the joint is prescribed; leave the row or the motion out", in)
+				r.KeyErrorf(in, "the motion of the joint is prescribed; leave the row or the motion out")
 			}
 		}
 		if k.Offset != nil && len(k.Factors) == 1 && unit != "" {
 			if key, given := r.Counts(at+".offset", map[string]string{"m": "rad", "rad": "m"}[unit]); key != "" {
-				r.Errorf(key, "%s: in %s, and the speed of the joint is in %s/s", key, given, unit)
+				r.KeyErrorf(key, "in %s, and the speed of the joint is in %s/s", given, unit)
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(k.Charge)) {

@@ -75,7 +75,7 @@ func (c *Config) checkRivals(r *schema.Report, m *Model, a *Axis) {
 	case r.HasProblem(p):
 		return
 	case len(rivals) < 2 || len(rivals) > models.MaxRivals:
-		r.Errorf(p, "%s: %d, want a list of 2 to %d friction laws, such as {law: lugre, …}", p, len(rivals), models.MaxRivals)
+		r.KeyErrorf(p, "%d, want a list of 2 to %d friction laws, such as {law: lugre, …}", len(rivals), models.MaxRivals)
 		return
 	}
 	names := []string{"busy", "level"}
@@ -94,7 +94,6 @@ func (c *Config) checkRivals(r *schema.Report, m *Model, a *Axis) {
 		names = append(names, l.Name)
 	}
 	if a.MotorModel().J == 0 {
-		r.Errorf(m.path()+".axis", "%s.axis: of %s no inertia is known, so its friction is not estimated; give one, or leave out the model",
-			m.path(), a.Name)
+		r.KeyErrorf(m.path()+".axis", "of %s no inertia is known, so its friction is not estimated; give one, or leave out the model", a.Name)
 	}
 }

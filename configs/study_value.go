@@ -178,7 +178,7 @@ func (v *StudyVary) readValues(r *schema.Report, at string) {
 		}
 		v.numbers = append(v.numbers, n)
 		if !n.like(v.numbers[0]) {
-			r.Errorf(at+".values", "%s.values: %s and %s are in different units", at, v.Values[0].Text(), x.Text())
+			r.KeyErrorf(at+".values", "%s and %s are in different units", v.Values[0].Text(), x.Text())
 			return
 		}
 	}

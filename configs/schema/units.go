@@ -80,8 +80,7 @@ func foldUnit(s string) string {
 	return alike.Replace(s)
 }
 
-var alike = strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ",
-	"\u202f",
+var alike = strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ", "\u202f",
 	" ")
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
