@@ -20,9 +20,7 @@ type BrushRig struct {
 }
 
 // SetDefaults of the virtual rig of a brush.
-func (b *BrushRig) SetDefaults() {
-	b.Step, b.Parameters = 20e-6, schema.New[RigBrush]()
-}
+func (b *BrushRig) SetDefaults() { b.Step, b.Parameters = 20e-6, schema.New[RigBrush]() }
 
 // RigBrush is a brush without the motor around it, which a rig file describes elsewhere.
 type RigBrush struct{ brush.Params }

@@ -134,9 +134,7 @@ func (f *Friction) sliding(speed float64) float64 {
 }
 
 // needsLaw tells whether an axis must have a friction law: its drive has to overcome it.
-func (a *Axis) needsLaw() bool {
-	return a.Drive.Kind.Forces()
-}
+func (a *Axis) needsLaw() bool { return a.Drive.Kind.Forces() }
 
 // less is the law with its levels lower by d, for what another part of the plant contributes; false: the law does not know its levels
 // by name, or would have none left.

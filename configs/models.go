@@ -39,9 +39,7 @@ type RigSensor struct {
 }
 
 // SetDefaults of a model.
-func (m *Model) SetDefaults() {
-	m.Step, m.Memory = 20e-6, 20
-}
+func (m *Model) SetDefaults() { m.Step, m.Memory = 20e-6, 20 }
 
 // completeModels fills in the axis, the shares, and what a kind needs.
 func (c *Config) completeModels(r *schema.Report, dir string) {

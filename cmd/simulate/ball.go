@@ -3,7 +3,6 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -39,8 +38,8 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return err
 	}
 	if f.Animate != "" || f.Events != "" || len(f.Laws) > 0 || f.Step != 0 {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate, --events, --law and --step are not for a ball in front of "+
-			"cameras, which %s describes; it has -o, --motion and --plot", path))
+		return report.Exitf(report.Usage, "simulate: --animate, --events, --law and --step are not for a ball in front of "+
+			"cameras, which %s describes; it has -o, --motion and --plot", path)
 	}
 	cfg, warnings, err := configs.LoadBallRun(path)
 	if err != nil {
@@ -55,13 +54,13 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return report.ExitWith(report.Internal, fmt.Errorf("simulate: %s: %w", path, err))
+		return report.Exitf(report.Internal, "simulate: %s: %w", path, err)
 	}
 	doubt := s.doubts()
 	s.printWarnings(stderr)
 	if f.OutputPath != "" && len(cfg.Markers) == 0 {
-		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: -o writes what cameras see of the markers, and %s has no markers; "+
-			"--motion writes the motion itself", path))
+		return report.Exitf(report.Invalid, "simulate: -o writes what cameras see of the markers, and %s has no markers; "+
+			"--motion writes the motion itself", path)
 	}
 	next := "hil simulate " + path + " --plot run.png      draws it"
 	if f.Plot != "" {
@@ -135,7 +134,7 @@ func (s *ballRun) doubts() error {
 	if s.rec.Pulled > 0 {
 		s.warn("in %d of %d frames the plane would have to pull: the ball would lift off, which this model does not know", s.rec.Pulled,
 			len(s.rec.Times))
-		return report.ExitWith(report.Quality, errors.New("simulate: do not trust this result, see the warnings"))
+		return report.Exitf(report.Quality, "simulate: do not trust this result, see the warnings")
 	}
 	return nil
 }
@@ -171,9 +170,8 @@ func (s *ballRun) figure() *plot.Figure {
 		Series: []plot.Series{{Label: "path of the centre", X: s.of("x"), Y: s.of("y")}}}
 	left := []plot.Panel{path, over("vertical in the body", "", map[string]string{"gamma1": "γ1", "gamma2": "γ2", "gamma3": "γ3"}, "gamma1",
 		"gamma2", "gamma3"), over("angular velocity", "rad/s", nil, "roll", "spin")}
-	right := []plot.Panel{over("energy", "J", nil, "energy"),
-		over("contact force", "N", map[string]string{"normal_force": "N", "tangential_force": "T"}, "normal_force", "tangential_force"),
-		over("T/N", "", map[string]string{"force_ratio": "T/N"}, "force_ratio")}
+	right := []plot.Panel{over("energy", "J", nil, "energy"), over("contact force", "N", map[string]string{"normal_force": "N",
+		"tangential_force": "T"}, "normal_force", "tangential_force"), over("T/N", "", map[string]string{"force_ratio": "T/N"}, "force_ratio")}
 	if s.cfg.Ball.Slips {
 		right = append(right, over("velocity of the contact", "m/s", map[string]string{"contact_velocity": "contact"}, "contact_velocity"))
 	}

@@ -41,8 +41,8 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return err
 	}
 	if f.Events != "" || len(f.Laws) > 0 {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events and --law are not for a machine, which %s describes; it has -o, "+
-			"--plot and --animate", path))
+		return report.Exitf(report.Usage, "simulate: --events and --law are not for a machine, which %s describes; it has -o, "+
+			"--plot and --animate", path)
 	}
 	cfg, warnings, err := configs.LoadMachine(path)
 	if err != nil {
@@ -52,15 +52,15 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	f.times(&step, &cfg.Duration)
 	for _, in := range cfg.Files() {
 		if f.OutputPath != "" && sameFile(f.OutputPath, in) || f.Plot != "" && sameFile(f.Plot, in) {
-			return report.ExitWith(report.Usage, fmt.Errorf("simulate: %s is an input of the run; name another file", in))
+			return report.Exitf(report.Usage, "simulate: %s is an input of the run; name another file", in)
 		}
 	}
 	s := &machineRun{results: newResults(path, report.PrintWarnings(stderr, warnings)), cfg: cfg, bar: report.NewProgress(stderr)}
 	if err := s.wholeSteps(step); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+		return report.Exitf(report.Usage, "simulate: %w", err)
 	}
 	if s.model, s.x, s.assembly, err = cfg.Begin(); err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: %s: %w", path, err))
+		return report.Exitf(report.Invalid, "simulate: %s: %w", path, err)
 	}
 	var stopped *machine.Failure
 	if f.Modes {
@@ -87,7 +87,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		}
 		return report.ExitWith(report.Quality, err)
 	case err != nil:
-		return report.ExitWith(report.Internal, fmt.Errorf("simulate: %s: %w", path, err))
+		return report.Exitf(report.Internal, "simulate: %s: %w", path, err)
 	}
 	s.measure()
 	doubt := s.doubts()
@@ -109,9 +109,8 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration,
-		machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: s.every(), Formulation: c.Formulation,
-			Reached: s.progress("integrator")}, keep)
+	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance,
+		SampleInterval: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
 	if r := &s.result; r.StiffFrom == r.StiffFrom {
 		why := ""
 		if r.StiffReason != "" {
@@ -218,8 +217,7 @@ func (s *machineRun) measure() {
 	joule, relative := s.energyError()
 	if s.fixedStep.step > 0 {
 		s.metrics = append(s.fixedStep.metrics(s.assembly.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak},
-			Metric{"energy_error", "J", joule},
-			Metric{"energy_error_relative", "", relative})
+			Metric{"energy_error", "J", joule}, Metric{"energy_error_relative", "", relative})
 		return
 	}
 	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.assembly.DOF)}, {"steps", "", float64(r.Accepted)},
@@ -272,7 +270,7 @@ func (s *machineRun) doubts() error {
 		s.warn("constraints were missed by up to %.2g", s.result.Residual)
 	}
 	if bad {
-		return report.ExitWith(report.Quality, errors.New("simulate: do not trust this result, see the warnings"))
+		return report.Exitf(report.Quality, "simulate: do not trust this result, see the warnings")
 	}
 	return nil
 }
@@ -308,8 +306,7 @@ func (s *machineRun) bends(warn func(format string, a ...any)) {
 		}
 		if most > smallBending {
 			warn("%s bends by %.2g of its length at t = %.6g s: deformations are taken as small, and its tip would come nearer by about %.2g m, "+
-				"which is left out",
-				b.Name, most, s.columns[0].x[at], 0.6*most*most*b.Flexible.Length)
+				"which is left out", b.Name, most, s.columns[0].x[at], 0.6*most*most*b.Flexible.Length)
 		}
 	}
 }

@@ -91,8 +91,7 @@ func (s *machineRun) runSteps(ctx context.Context) error {
 func (f *fixedSteps) metrics(dof int, closed bool) []Metric {
 	r := &f.result
 	list := []Metric{{"degrees_of_freedom", "", float64(dof)}, {"step", "s", f.step}, {"steps", "", float64(r.Steps)},
-		{"steps_not_met", "", float64(r.NotMet)},
-		{"singular_steps", "", float64(r.Singular)}, {"difference_to_integrator_max", "", f.difference}}
+		{"steps_not_met", "", float64(r.NotMet)}, {"singular_steps", "", float64(r.Singular)}, {"difference_to_integrator_max", "", f.difference}}
 	if closed {
 		list = append(list, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate})
 	}
@@ -119,7 +118,6 @@ func (f *fixedSteps) doubts(missing float64, warn func(format string, a ...any))
 	}
 	if f.difference > apart {
 		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: --step %.6gms differs by less than %g, unless the motion "+
-			"depends on rounding",
-			f.difference, f.signal, f.time, 1e3*shorterStep(f.step, apart/2/f.difference), apart)
+			"depends on rounding", f.difference, f.signal, f.time, 1e3*shorterStep(f.step, apart/2/f.difference), apart)
 	}
 }

@@ -39,8 +39,8 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 		return err
 	}
 	if len(f.Laws) > 0 || f.Motion != "" {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --law and --motion are not for a chain on a beam, which %s describes; it "+
-			"has -o, --plot, --animate and --events", path))
+		return report.Exitf(report.Usage, "simulate: --law and --motion are not for a chain on a beam, which %s describes; it "+
+			"has -o, --plot, --animate and --events", path)
 	}
 	cfg, warnings, err := configs.LoadManipulatorRun(path)
 	if err != nil {
@@ -51,11 +51,11 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 		cfg.Method.Kind = configs.FixedStep
 	}
 	if bad := cfg.Timing(); bad != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", bad))
+		return report.Exitf(report.Usage, "simulate: with these flags: %w", bad)
 	}
 	s := &manipulatorRun{results: newResults(path, report.PrintWarnings(stderr, warnings)), cfg: cfg}
 	if s.model, err = manipulator.New(cfg.Params()); err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+		return report.Exitf(report.Invalid, "%s: %w", path, err)
 	}
 	done := underWay(stderr, path)
 	failed := s.run(ctx)
@@ -64,17 +64,17 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case failed != nil && s.runResult == nil: // before it began: no equilibrium, too stiff, singular
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, failed))
+		return report.Exitf(report.Invalid, "%s: %w", path, failed)
 	case errors.As(failed, &s.leaveError):
 	case failed != nil:
-		return report.ExitWith(report.Quality, fmt.Errorf("%s: %w", path, failed))
+		return report.Exitf(report.Quality, "%s: %w", path, failed)
 	}
 	s.tabulate()
 	s.doubts()
 	s.printWarnings(stderr)
 	ended := error(nil)
 	if s.leaveError != nil { // everything up to there is good, and is written
-		ended = report.ExitWith(report.Quality, fmt.Errorf("simulate: the run ended early: %w", s.leaveError))
+		ended = report.Exitf(report.Quality, "simulate: the run ended early: %w", s.leaveError)
 	}
 	next := "hil simulate " + path + " --plot run.svg --animate run.html      draws it, and shows it moving"
 	if f.Plot != "" {
@@ -196,7 +196,8 @@ func (s *manipulatorRun) audited() bool { return numeric.IsFinite(s.runResult.Au
 // doubts warns of what the model does not hold for.
 func (s *manipulatorRun) doubts() {
 	if top := s.runResult.Steepest; top > steepSlope {
-		s.warn("the beam slopes by up to %.2g, and its theory is for slopes up to %g: weight or contact force is too much for it", top, steepSlope)
+		s.warn("the beam slopes by up to %.2g, and its theory is for slopes up to %g: weight or contact force is too much for it", top,
+			steepSlope)
 	}
 	for _, e := range s.runResult.Events {
 		if e.Kind == manipulator.Pulls {

@@ -36,8 +36,7 @@ type WheelParams struct {
 // DefaultWheel turns with 3000 rpm.
 func DefaultWheel() WheelParams {
 	return WheelParams{Mass: 0.004, Press: 2.5, Stiffness: 200, Damping: 0.5, SideStiff: 2e5, SideDamping: 20, Radius: 0.011,
-		Eccentricity: 5e-6,
-		Rz:           5e-6, Corr: 5e-4, Seed: 1, Speed: 100 * math.Pi, Law: contact.Law{Mu: 0.2, EpsN: 0.3}}
+		Eccentricity: 5e-6, Rz: 5e-6, Corr: 5e-4, Seed: 1, Speed: 100 * math.Pi, Law: contact.Law{Mu: 0.2, EpsN: 0.3}}
 }
 
 func (p *WheelParams) fields() []field {
