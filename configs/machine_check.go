@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,43 +67,28 @@ var badName = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
 
 // checkNames wants names that differ where they stand in one table.
 func (m *Machine) checkNames(r *schema.Report) {
-	look := func(section, name string) {
+	m.namedParts(func(section, name string) {
 		at := schema.Join("machine."+section, name)
-		if bad := badName.FindString(name); bad != "" || name == "" {
+		switch bad := badName.FindString(name); {
+		case slices.Contains([]string{"circuit", "shafts", "belts", "stops"}, section): // have tables of their own
+		case bad != "" || name == "":
 			r.KeyErrorf(at, "the name holds %q; want letters, digits, - and _", bad)
-		} else if name == groundName {
+		case name == groundName:
 			r.KeyErrorf(at, "ground is what does not move; choose another name")
 		}
-	}
-	for i := range m.Bodies {
-		look("bodies", m.Bodies[i].Name)
-	}
-	for i := range m.Frames {
-		look("frames", m.Frames[i].Name)
-	}
-	for i := range m.Loops {
-		look("loops", m.Loops[i].Name)
-	}
-	for i := range m.Couplings {
-		look("couplings", m.Couplings[i].Name)
-	}
-	for i := range m.Motors {
-		look("motors", m.Motors[i].Name)
-	}
-	for i := range m.Rows {
-		look("rows", m.Rows[i].Name)
-	}
-	for i := range m.Controllers {
-		look("controllers", m.Controllers[i].Name)
-	}
-	for i := range m.Magnets {
-		look("magnets", m.Magnets[i].Name)
-	}
-	for i := range m.Springs {
-		look("springs", m.Springs[i].Name)
-	}
-	for i := range m.Forces {
-		look("forces", m.Forces[i].Name)
+	})
+}
+
+// namedParts are all parts of the machine: the key of their list in the file, and their names.
+func (m *Machine) namedParts(see func(section, name string)) {
+	v := reflect.ValueOf(m).Elem()
+	for i := range v.NumField() {
+		section, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if list := v.Field(i); schema.Named(list.Type().Elem()) {
+			for k := range list.Len() {
+				see(section, list.Index(k).FieldByName("Name").String())
+			}
+		}
 	}
 }
 
@@ -454,27 +440,11 @@ func (c *MachineRun) passOn(r *schema.Report, err error) {
 			name = before
 		}
 	}
-	named := func(section string, n int, of func(i int) string) {
-		for i := range n {
-			if of(i) == name && at == "machine" {
-				at = "machine." + section + "." + name
-			}
+	m.namedParts(func(section, of string) {
+		if of == name && at == "machine" {
+			at = "machine." + section + "." + name
 		}
-	}
-	named("bodies", len(m.Bodies), func(i int) string { return m.Bodies[i].Name })
-	named("frames", len(m.Frames), func(i int) string { return m.Frames[i].Name })
-	named("loops", len(m.Loops), func(i int) string { return m.Loops[i].Name })
-	named("springs", len(m.Springs), func(i int) string { return m.Springs[i].Name })
-	named("forces", len(m.Forces), func(i int) string { return m.Forces[i].Name })
-	named("couplings", len(m.Couplings), func(i int) string { return m.Couplings[i].Name })
-	named("motors", len(m.Motors), func(i int) string { return m.Motors[i].Name })
-	named("rows", len(m.Rows), func(i int) string { return m.Rows[i].Name })
-	named("controllers", len(m.Controllers), func(i int) string { return m.Controllers[i].Name })
-	named("magnets", len(m.Magnets), func(i int) string { return m.Magnets[i].Name })
-	named("circuit", len(m.Circuit), func(i int) string { return m.Circuit[i].Name })
-	named("shafts", len(m.Shafts), func(i int) string { return m.Shafts[i].Name })
-	named("belts", len(m.Belts), func(i int) string { return m.Belts[i].Name })
-	named("stops", len(m.Stops), func(i int) string { return m.Stops[i].Name })
+	})
 	switch key, rest, ok := strings.Cut(text, ": "); {
 	case at == "machine":
 		text = err.Error()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"hilrig/engine"
 	"hilrig/engine/contact"
 )
 
@@ -61,6 +60,7 @@ func (p *WheelParams) fields() []field {
 // Wheel has q = (x, y) of the slider's point from (0, R), wheel about the origin. One goroutine at a time may use it: it
 // remembers the edge under the point.
 type Wheel struct {
+	planePoint
 	p    WheelParams
 	rim  *contact.Commutator
 	hint int32
@@ -82,12 +82,6 @@ func NewWheel(p WheelParams) (*Wheel, error) {
 	}
 	return &Wheel{p: p, rim: rim}, nil
 }
-
-// DOF is 2.
-func (w *Wheel) DOF() int { return 2 }
-
-// Coordinates are those of the slider.
-func (w *Wheel) Coordinates() []engine.Signal { return plane()[:2] }
 
 // Start puts the slider at rest over the rim.
 func (w *Wheel) Start(q, u []float64) {
