@@ -137,9 +137,8 @@ func BallFitBytes(name string, data []byte) (*BallFit, []schema.Problem, error) 
 func (c *BallRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	checkBall(r, c.Version, &c.Ball, c.Markers)
-	if c.Start.Sliding != [2]float64{} && !c.Ball.Slips {
-		r.KeyErrorf("start.sliding", "the contact slides at the start, and ball.slips says that it cannot")
-	}
+	r.ErrorIf(c.Start.Sliding != [2]float64{} && !c.Ball.Slips, "start.sliding",
+		"the contact slides at the start, and ball.slips says that it cannot")
 	if n := c.Duration * c.Cameras.Rate; n > maxRows && !r.HasProblem("duration") && !r.HasProblem("cameras") {
 		r.KeyErrorf("duration", "%.3g frames, at most %d are kept", n, maxRows)
 	}
@@ -149,9 +148,7 @@ func (c *BallRun) Check(r *schema.Report) {
 func (c *BallFit) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	checkBall(r, c.Version, &c.Ball, c.Markers)
-	if c.Data.File == "" && !r.HasProblem("data") {
-		r.KeyErrorf("data.file", "is missing: the recording of the markers")
-	}
+	r.ErrorIf(c.Data.File == "" && !r.HasProblem("data"), "data.file", "is missing: the recording of the markers")
 	switch {
 	case r.HasProblem("markers"):
 	case c.Data.Body == "" && len(c.Markers) < 3:
@@ -161,9 +158,7 @@ func (c *BallFit) Check(r *schema.Report) {
 	case c.Data.Body != "" && c.Noise == 0 && !r.HasProblem("noise"):
 		r.KeyErrorf("noise", "is missing: poses do not tell their noise; that of a point of the ball, in m")
 	}
-	if c.Ball.Slips {
-		r.KeyErrorf("ball.slips", "a fit takes the ball to roll, and refuses a recording in which it does not; leave it out")
-	}
+	r.ErrorIf(c.Ball.Slips, "ball.slips", "a fit takes the ball to roll, and refuses a recording in which it does not; leave it out")
 	if s := c.Data.Span; s != [2]float64{} && !(s[0] >= 0 && s[1] > s[0]) {
 		r.KeyErrorf("data.span", "from %g to %g s, want rising times", s[0], s[1])
 	}
@@ -176,7 +171,7 @@ func (c *BallFit) Check(r *schema.Report) {
 
 // checkBall is what both kinds of file share.
 func checkBall(r *schema.Report, version int, p *plant.Params, markers []BallMarker) {
-	r.RefuseIf(version != 1, "version", "%d, this program reads version 1", version)
+	r.FirstErrorIf(version != 1, "version", "%d, this program reads version 1", version)
 	if !r.HasProblem("ball") {
 		for _, bad := range p.Check() {
 			if !r.HasProblem("ball." + bad.Path) {

@@ -103,17 +103,13 @@ func (v *Virtual) ballOutput(d *Device, m Measure) (output int, own bool) {
 func (c *Config) checkBallPlant(r *schema.Report) {
 	p := &c.Virtual.Plant
 	const at = "virtual.plant"
-	if len(p.Axes) > 0 {
-		r.KeyErrorf(at+".axes", "a ball has no axes; its numbers are %s.x, %s.qw and so on (docs/howto/ball-rig.md)", ballName, ballName)
-	}
-	if r.HasKey(at + ".supply") {
-		r.KeyWarnf(at+".supply", "not used by a plant of kind ball")
-	}
+	r.ErrorIf(len(p.Axes) > 0, at+".axes", "a ball has no axes; its numbers are %s.x, %s.qw and so on (docs/howto/ball-rig.md)", ballName,
+		ballName)
+	r.WarnIf(r.HasKey(at+".supply"), at+".supply", "not used by a plant of kind ball")
 	for i := range c.Axes {
 		a := &c.Axes[i]
-		if a.Drive.Kind != plant.NoDrive && !r.HasProblem(a.path()+".drive") {
-			r.KeyErrorf(a.path()+".drive.kind", "%s, but the plant is a ball, which nothing drives; want none", a.Drive.Kind)
-		}
+		r.ErrorIf(a.Drive.Kind != plant.NoDrive && !r.HasProblem(a.path()+".drive"), a.path()+".drive.kind",
+			"%s, but the plant is a ball, which nothing drives; want none", a.Drive.Kind)
 	}
 	for i := range c.Devices {
 		if d := &c.Devices[i]; d.Name == ballName {

@@ -87,9 +87,7 @@ func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAx
 // check asks the model; it is built only when its numbers are in range.
 func (b *RigBrush) check(r *schema.Report, path string, m plant.Motor, step float64) {
 	p := b.Of(m) // what is wrong with the motor is said where it stands
-	if b.Commutator.TrueSlots {
-		r.KeyErrorf(path+".commutator.true_slots", "true slots need steps that a loop has no time for; leave it out")
-	}
+	r.ErrorIf(b.Commutator.TrueSlots, path+".commutator.true_slots", "true slots need steps that a loop has no time for; leave it out")
 	if problems := engine.Problems(p.Validate()); problems != nil {
 		for _, p := range problems {
 			r.SectionError(path, p.Path, p.Text)

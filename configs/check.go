@@ -20,7 +20,7 @@ import (
 // Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
 // line too slow for its frames. Warnings are legal settings that deserve a thought.
 func (c *Config) Check(r *schema.Report) {
-	r.RefuseIf(c.Version != 2, "version", "%d, this program reads version 2; hil config example shows it", c.Version)
+	r.FirstErrorIf(c.Version != 2, "version", "%d, this program reads version 2; hil config example shows it", c.Version)
 	r.CheckBounds(c)
 	c.checkNames(r)
 	c.checkLoop(r)
@@ -70,30 +70,20 @@ func (c *Config) checkNames(r *schema.Report) {
 
 func (c *Config) checkLoop(r *schema.Report) {
 	l := c.Loop
-	if l.Overrun.Policy == hil.OverrunCatchUp && l.Overrun.Max == 0 {
-		r.KeyErrorf("loop.overrun.max", "0, want at least 1 with policy catch-up")
-	}
-	if l.Overrun.Max > 100 && (l.Overrun.Policy == hil.OverrunHold || l.Overrun.Policy == hil.OverrunTrip) {
-		r.KeyErrorf("loop.overrun.max", "%d, want 0 to 100: misses are counted in a window of 100 ticks", l.Overrun.Max)
-	}
+	r.ErrorIf(l.Overrun.Policy == hil.OverrunCatchUp && l.Overrun.Max == 0, "loop.overrun.max", "0, want at least 1 with policy catch-up")
+	r.ErrorIf(l.Overrun.Max > 100 && (l.Overrun.Policy == hil.OverrunHold || l.Overrun.Policy == hil.OverrunTrip), "loop.overrun.max",
+		"%d, want 0 to 100: misses are counted in a window of 100 ticks", l.Overrun.Max)
 	if r.HasProblem("loop.rate") {
 		return
 	}
-	if l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate {
-		r.KeyErrorf("loop.overrun.limit", "%s s, want at least two periods, %s s", schema.Short(l.Overrun.Limit), schema.Short(2/l.Rate))
-	}
-	if l.Spin > 0.5/l.Rate {
-		r.KeyErrorf("loop.spin", "%s s, want at most half a period, %s s", schema.Short(l.Spin), schema.Short(0.5/l.Rate))
-	}
-	if l.Rate > 5000 {
-		r.KeyWarnf("loop.rate", "%s Hz needs an isolated processor; up to 5 kHz does not", schema.Short(l.Rate))
-	}
+	r.ErrorIf(l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate, "loop.overrun.limit", "%s s, want at least two periods, %s s",
+		schema.Short(l.Overrun.Limit), schema.Short(2/l.Rate))
+	r.ErrorIf(l.Spin > 0.5/l.Rate, "loop.spin", "%s s, want at most half a period, %s s", schema.Short(l.Spin), schema.Short(0.5/l.Rate))
+	r.WarnIf(l.Rate > 5000, "loop.rate", "%s Hz needs an isolated processor; up to 5 kHz does not", schema.Short(l.Rate))
 	for i := range c.Devices {
 		d := &c.Devices[i]
-		if l.Clock == d.Name && d.Rate != 0 && d.Rate != l.Rate {
-			r.KeyErrorf(d.path()+".rate", "%s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick",
-				schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
-		}
+		r.ErrorIf(l.Clock == d.Name && d.Rate != 0 && d.Rate != l.Rate, d.path()+".rate",
+			"%s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
 	}
 	if clocks := append([]string{"wall"}, listOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) &&
 		!r.HasProblem("loop.clock") {
@@ -110,9 +100,7 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 	at, spec := a.path()+".reference", a.Reference.Spec
 	spec.Fade = 0 // begins with RUN, from where the axis is then
 	g := checkMotion(r, at, spec, a.Unit(referenceTag))
-	if len(spec.Tones) > 64 {
-		r.KeyErrorf(at+".tones", "%d, at most 64", len(spec.Tones))
-	}
+	r.ErrorIf(len(spec.Tones) > 64, at+".tones", "%d, at most 64", len(spec.Tones))
 	if g == nil {
 		return
 	}
@@ -120,9 +108,8 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 	if a.Reference.Times != nil {
 		speed *= math.Abs(*a.Reference.Times)
 	}
-	if !r.HasProblem("loop.rate") && frequency > c.Loop.Rate/10 {
-		r.KeyErrorf(at, "%s Hz is more than a tenth of loop.rate; a tick would see steps", schema.Short(frequency))
-	}
+	r.ErrorIf(!r.HasProblem("loop.rate") && frequency > c.Loop.Rate/10, at, "%s Hz is more than a tenth of loop.rate; a tick would see steps",
+		schema.Short(frequency))
 	if a.Reference.Quantity != axis.OfPosition {
 		return
 	}
@@ -169,15 +156,12 @@ func (c *Config) checkTop(r *schema.Report, a *Axis, speed float64) {
 func (c *Config) checkOutside(r *schema.Report) {
 	m := c.MQTT
 	if m.Enabled {
-		if !topicPart.MatchString(m.Prefix) {
-			r.KeyErrorf("mqtt.prefix", "%s, want words joined by /, without a leading or closing / and without + # $", schema.Quote(m.Prefix))
-		}
+		r.ErrorIf(!topicPart.MatchString(m.Prefix), "mqtt.prefix", "%s, want words joined by /, without a leading or closing / and without + # $",
+			schema.Quote(m.Prefix))
 		if m.Broker == "" {
 			c.checkListen(r, "mqtt.listen", m.Listen)
 			for _, f := range []struct{ key, v string }{{"mqtt.user", m.User}, {"mqtt.password", m.Password}, {"mqtt.ca", m.CA}} {
-				if f.v != "" {
-					r.KeyWarnf(f.key, "used with an external broker only; mqtt.broker is empty")
-				}
+				r.WarnIf(f.v != "", f.key, "used with an external broker only; mqtt.broker is empty")
 			}
 		} else {
 			c.checkBroker(r)
@@ -186,13 +170,9 @@ func (c *Config) checkOutside(r *schema.Report) {
 	if c.Web.Enabled {
 		c.checkListen(r, "web.listen", c.Web.Listen)
 	}
-	if c.Record.Enabled && c.Record.Dir == "" {
-		r.KeyErrorf("record.dir", "is empty: give a folder, or set record.enabled to false")
-	}
-	if c.Record.MaxBytes > 0 && c.Record.MaxBytes < 1e6 {
-		r.KeyErrorf("record.keep", "%s B is less than one minute of recording; want 0 (keep all) or at least 1 MB",
-			schema.Short(c.Record.MaxBytes))
-	}
+	r.ErrorIf(c.Record.Enabled && c.Record.Dir == "", "record.dir", "is empty: give a folder, or set record.enabled to false")
+	r.ErrorIf(c.Record.MaxBytes > 0 && c.Record.MaxBytes < 1e6, "record.keep",
+		"%s B is less than one minute of recording; want 0 (keep all) or at least 1 MB", schema.Short(c.Record.MaxBytes))
 }
 
 func (c *Config) checkListen(r *schema.Report, path, addr string) {
@@ -224,9 +204,7 @@ func (c *Config) checkBroker(r *schema.Report) {
 		r.KeyErrorf("mqtt.broker", "%s is none of %s%s", schema.Quote(u.Scheme+"://"), strings.Join(schemes, ", "), hint)
 		return
 	}
-	if u.User != nil {
-		r.KeyErrorf("mqtt.broker", "user and password stand in mqtt.user and mqtt.password, not in the address")
-	}
+	r.ErrorIf(u.User != nil, "mqtt.broker", "user and password stand in mqtt.user and mqtt.password, not in the address")
 	if u.Port() == "" {
 		r.KeyErrorf("mqtt.broker", "%s has no port; 1883 is usual for tcp, 8883 for ssl", schema.Quote(m.Broker))
 	}
@@ -239,9 +217,7 @@ func (c *Config) checkBroker(r *schema.Report) {
 			r.KeyErrorf("mqtt.ca", "%v", err)
 		}
 	}
-	if m.Password != "" && m.User == "" {
-		r.KeyErrorf("mqtt.user", "is missing: there is a password without a user")
-	}
+	r.ErrorIf(m.Password != "" && m.User == "", "mqtt.user", "is missing: there is a password without a user")
 	if ip := net.ParseIP(u.Hostname()); m.Password != "" && !secure && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		r.KeyWarnf("mqtt.broker", "the password crosses the network in clear text; ssl:// hides it")
 	}

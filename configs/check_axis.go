@@ -79,9 +79,8 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 			taken[k.signal] = at
 		}
 	}
-	if a.Current == "" && !r.HasProblem(p+".current") && a.Drive.Kind == plant.VoltageDrive {
-		r.KeyWarnf(p+".current", "is missing: friction is estimated from the voltage alone, and currents are not guarded")
-	}
+	r.WarnIf(a.Current == "" && !r.HasProblem(p+".current") && a.Drive.Kind == plant.VoltageDrive, p+".current",
+		"is missing: friction is estimated from the voltage alone, and currents are not guarded")
 }
 
 // checkDrive looks at what an axis must have with its kind of drive, and at what it cannot have.
@@ -91,9 +90,7 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 		return
 	}
 	missing := func(key, why string) {
-		if !r.HasProblem(p + "." + key) {
-			r.KeyErrorf(p+"."+key, "is missing: %s", why)
-		}
+		r.ErrorIf(!r.HasProblem(p+"."+key), p+"."+key, "is missing: %s", why)
 	}
 	voltage := kind == plant.VoltageDrive
 	inertia := a.Inertia > 0 || !voltage && kind.Forces()
@@ -114,10 +111,8 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 		missing("drive.K", fmt.Sprintf("in %s, what one ampere does", a.Unit("N·m/A")))
 	}
 	known := kind.Forces() || a.Effort != "" || a.Current != "" && a.Drive.K > 0 // an effort
-	if !voltage && a.Inertia > 0 && !known {
-		r.KeyErrorf(p+".inertia", "nothing tells the effort on the axis: measure effort, or current and give drive.K, or leave the inertia "+
-			"out: then friction is not estimated")
-	}
+	r.ErrorIf(!voltage && a.Inertia > 0 && !known, p+".inertia", "nothing tells the effort on the axis: measure effort, or current and give "+
+		"drive.K, or leave the inertia out: then friction is not estimated")
 	if (voltage || a.Inertia > 0) && e.EffortWalk == 0 {
 		missing("estimator.effort_walk", fmt.Sprintf("in %s, how fast friction and load may change", a.Unit("N·m/√s")))
 	}
@@ -144,10 +139,9 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	} else if !kind.Forces() && of == axis.OfEffort {
 		r.KeyErrorf(p+".reference.of", "a %s drive takes no effort; want position or command", kind)
 	}
-	if a.Compensation.Kind != axis.CompNone && (!kind.Forces() || a.Reference.Quantity != axis.OfPosition) {
-		r.KeyErrorf(p+".compensation.kind", "%s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there "+
-			"is none, want none", a.Compensation.Kind, kind, a.Reference.Quantity)
-	}
+	r.ErrorIf(a.Compensation.Kind != axis.CompNone && (!kind.Forces() || a.Reference.Quantity != axis.OfPosition), p+".compensation.kind",
+		"%s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there is none, want none",
+		a.Compensation.Kind, kind, a.Reference.Quantity)
 }
 
 // MotorModel is what the model knows of the drive: the motor of a voltage drive, else inertia and effort per ampere.

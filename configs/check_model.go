@@ -16,13 +16,10 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	a.Friction.check(r, p+".friction", a.needsLaw())
 	e := a.Estimator
 	if rls := p + ".estimator.rls"; !r.HasProblem("loop.rate") && e.RLS.Enabled && !r.HasProblem(rls) {
-		if e.RLS.Window < 10/c.Loop.Rate {
-			r.KeyErrorf(rls+".window", "%s s, want at least ten ticks, %s s", schema.Short(e.RLS.Window), schema.Short(10/c.Loop.Rate))
-		}
-		if e.RLS.Memory > 0 && e.RLS.Memory < 5*e.RLS.Window {
-			r.KeyErrorf(rls+".memory", "%s s, want at least five windows, %s s, or 0 for no forgetting", schema.Short(e.RLS.Memory),
-				schema.Short(5*e.RLS.Window))
-		}
+		r.ErrorIf(e.RLS.Window < 10/c.Loop.Rate, rls+".window", "%s s, want at least ten ticks, %s s", schema.Short(e.RLS.Window),
+			schema.Short(10/c.Loop.Rate))
+		r.ErrorIf(e.RLS.Memory > 0 && e.RLS.Memory < 5*e.RLS.Window, rls+".memory",
+			"%s s, want at least five windows, %s s, or 0 for no forgetting", schema.Short(e.RLS.Memory), schema.Short(5*e.RLS.Window))
 		if vs := a.Friction.StribeckSpeed(); e.RLS.MinVel < vs {
 			r.KeyWarnf(rls+".min_velocity", "%s %[3]s is below the Stribeck velocity, %[2]s %[3]s: windows in its range bias the Coulomb estimate",
 				schema.Short(e.RLS.MinVel), schema.Short(vs), a.Unit("rad/s"))
@@ -64,14 +61,12 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	k, m, at := a.Control, a.MotorModel(), a.path()+".control"
 	c.checkCompensation(r, a)
 	if !a.Controlled() {
-		r.RefuseIf(k.Gain == 0 && a.Drive.Kind == plant.VelocityDrive && a.Reference.Quantity == axis.OfPosition, at+".gain",
+		r.FirstErrorIf(k.Gain == 0 && a.Drive.Kind == plant.VelocityDrive && a.Reference.Quantity == axis.OfPosition, at+".gain",
 			"is missing: in 1/s, the velocity that a velocity drive adds per position error")
 		return
 	}
-	if k.Gain != 0 {
-		r.KeyWarnf(at+".gain", "used with a velocity drive only")
-	}
-	r.RefuseIf(k.Limit == 0, at+".limit", "is missing: in %s, the largest effort that the controller asks for", a.Unit("N·m"))
+	r.WarnIf(k.Gain != 0, at+".gain", "used with a velocity drive only")
+	r.FirstErrorIf(k.Limit == 0, at+".limit", "is missing: in %s, the largest effort that the controller asks for", a.Unit("N·m"))
 	if r.HasProblem(at) || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".inertia") || r.HasProblem("loop.rate") {
 		return
 	}
@@ -83,9 +78,7 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 		r.Errorf(at+".kp", "%s.kp and kd are both missing or zero: nothing would follow the reference", at)
 		return
 	}
-	if k.Kind == "pd" && k.Ki > 0 {
-		r.KeyWarnf(at+".ki", "not used by kind pd")
-	}
+	r.WarnIf(k.Kind == "pd" && k.Ki > 0, at+".ki", "not used by kind pd")
 	if k.Kind == "pid" {
 		damping := k.Kd + viscous
 		switch {
@@ -123,9 +116,8 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 		if a.Drive.Kind == plant.CurrentDrive {
 			most *= m.K
 		}
-		if k.Limit > most*(1+1e-9) && most > 0 {
-			r.KeyWarnf(at+".limit", "%s %s is never reached; the limit of the command is %.3g %[2]s", schema.Short(k.Limit), unit, most)
-		}
+		r.WarnIf(k.Limit > most*(1+1e-9) && most > 0, at+".limit", "%s %s is never reached; the limit of the command is %.3g %[2]s",
+			schema.Short(k.Limit), unit, most)
 	}
 }
 
@@ -141,13 +133,10 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 			}
 		}
 	}
-	if g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent {
-		r.KeyErrorf(at+".rated_current", "%s A is above max_current, %s A; the budget would never be used",
-			schema.Short(g.RatedI), schema.Short(g.MaxCurrent))
-	}
-	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == plant.VoltageDrive {
-		r.KeyWarnf(at, "neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best")
-	}
+	r.ErrorIf(g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent, at+".rated_current",
+		"%s A is above max_current, %s A; the budget would never be used", schema.Short(g.RatedI), schema.Short(g.MaxCurrent))
+	r.WarnIf(!c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == plant.VoltageDrive, at,
+		"neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best")
 	switch j := a.MotorModel().J; {
 	case g.MaxInertia > 0 && !a.Drive.Kind.Forces():
 		r.KeyErrorf(at+".max_inertia", "nothing uses it with drive.kind %s: leave it out", a.Drive.Kind)
@@ -163,9 +152,8 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 		key    string
 		limits [2]float64
 	}{{"travel", g.Travel}, {"stop", g.Stop}} {
-		if l.limits != [2]float64{} && !(l.limits[0] < l.limits[1]) {
-			r.KeyErrorf(at+"."+l.key, "%s to %s, want low < high", schema.Short(l.limits[0]), schema.Short(l.limits[1]))
-		}
+		r.ErrorIf(l.limits != [2]float64{} && !(l.limits[0] < l.limits[1]), at+"."+l.key, "%s to %s, want low < high", schema.Short(l.limits[0]),
+			schema.Short(l.limits[1]))
 	}
 	if t, s := g.Travel, g.Stop; t[0] < t[1] && s[0] < s[1] && (s[0] <= t[0] || s[1] >= t[1]) {
 		r.KeyErrorf(at+".stop", "%s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips",

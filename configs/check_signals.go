@@ -81,7 +81,7 @@ func (c *Config) checkPorts(r *schema.Report) {
 				"{slave: …, register: …}", d.Port, other)
 		}
 		first[d.Port] = p
-		r.RefuseIf(d.isVirtual() != c.IsVirtual(), p+".port", "%s beside a virtual rig; either all devices are virtual or none", d.Port)
+		r.FirstErrorIf(d.isVirtual() != c.IsVirtual(), p+".port", "%s beside a virtual rig; either all devices are virtual or none", d.Port)
 		if measured += len(d.Measure) + 1; measured > hil.MaxMeasured {
 			r.KeyErrorf(p+".measure", "%d measurements and ages up to here, at most %d in a rig", measured, hil.MaxMeasured)
 		}
@@ -107,9 +107,7 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 		key string
 		n   int
 	}{{"measure", len(d.Measure)}, {"command", len(d.Command)}} {
-		if l.n > maxSignals {
-			r.KeyErrorf(p+"."+l.key, "%d, at most %d", l.n, maxSignals)
-		}
+		r.ErrorIf(l.n > maxSignals, p+"."+l.key, "%d, at most %d", l.n, maxSignals)
 	}
 	first := map[string]string{}
 	once := func(at, name string) {
@@ -160,9 +158,7 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 	}
 	for k := range protocol.Kinds {
 		section := p + "." + protocol.Kinds[k].Name
-		if k != int(d.Protocol) && r.HasKey(section) {
-			r.KeyWarnf(section, "not used by protocol %s", d.Protocol)
-		}
+		r.WarnIf(k != int(d.Protocol) && r.HasKey(section), section, "not used by protocol %s", d.Protocol)
 	}
 	for _, bad := range d.section().Check() {
 		r.SectionError(p+"."+d.Protocol.String(), bad.Path, bad.Text)
@@ -175,9 +171,8 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 // checkPlan looks at a device whose protocol knows what may stand in its table, and what the loop makes of one that answers questions.
 func (c *Config) checkPlan(r *schema.Report, d *Device) {
 	p := d.path()
-	if c.Loop.Clock == d.Name && d.Protocol.Kind().Asks {
-		r.KeyErrorf("loop.clock", "%s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name, d.Protocol)
-	}
+	r.ErrorIf(c.Loop.Clock == d.Name && d.Protocol.Kind().Asks, "loop.clock",
+		"%s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name, d.Protocol)
 	if r.HasProblem(p+".rate") || r.HasProblem("loop.rate") || r.HasProblem(p+"."+d.Protocol.String()) {
 		return
 	}
@@ -217,9 +212,7 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 		r.KeyErrorf(p+".name", "%s.%s is the age of the device's newest frame", d.Name, f.Name)
 	}
 	kind := d.Protocol.Kind()
-	if f.Register != nil && !kind.Registers {
-		r.KeyWarnf(p+".at", "not used by protocol %s", d.Protocol)
-	}
+	r.WarnIf(f.Register != nil && !kind.Registers, p+".at", "not used by protocol %s", d.Protocol)
 	if text := kind.Text; r.HasProblem(p+".type") || kind.Registers { // registers have their own types
 	} else if kind.Tracker {
 		if f.Type != 0 {
@@ -232,9 +225,9 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 	} else if text && f.Type != wire.Text {
 		r.KeyErrorf(p+".type", "%s does not fit a text line; want text, or leave it out", f.Type)
 	}
-	r.RefuseIf(f.Scale == 0, p+".scale", "0 makes every value the same")
+	r.FirstErrorIf(f.Scale == 0, p+".scale", "0 makes every value the same")
 	lo, hi := limits[0], limits[1]
-	r.RefuseIf((lo != 0 || hi != 0) && !(lo < hi), p+"."+limitKey, "%s to %s, want low < high", schema.Short(lo), schema.Short(hi))
+	r.FirstErrorIf((lo != 0 || hi != 0) && !(lo < hi), p+"."+limitKey, "%s to %s, want low < high", schema.Short(lo), schema.Short(hi))
 }
 
 func unitName(si string) string {
@@ -258,9 +251,8 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 		if period := 1 / c.sentRate(d, m); period > slow {
 			slow, what = period, "device"
 		}
-		if m.Stale <= 2*slow {
-			r.KeyErrorf(p+".stale", "%s s, want more than two periods of the %s, %s s", schema.Short(m.Stale), what, schema.Short(2*slow))
-		}
+		r.ErrorIf(m.Stale <= 2*slow, p+".stale", "%s s, want more than two periods of the %s, %s s", schema.Short(m.Stale), what,
+			schema.Short(2*slow))
 	}
 	switch {
 	case !m.Optional:
@@ -269,19 +261,12 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	case m.Stale > 0:
 		r.KeyErrorf(p+".stale", "what is optional may never come, and is not watched; leave one of both out")
 	}
-	if c.Needs(d, m) && m.Stale == 0 {
-		r.KeyWarnf(p+".stale", "%s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: leave stale "+
-			"out, or give it a time", m.Name)
-	}
-	if u.axis != nil && u.role == hil.RolePosition && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9) {
-		r.KeyErrorf(p+".scale", "one count is %s rad, want at most one turn", schema.Short(math.Abs(m.Scale)))
-	}
-	if u.role == hil.RoleStatus && m.Scale != 1 {
-		r.KeyErrorf(p+".scale", "a status is bits; want 1")
-	}
-	if u.role == hil.RoleStatus && (m.Type == wire.F32 || m.Type == wire.F64) {
-		r.KeyErrorf(p+".type", "a status is bits; want an integer type")
-	}
+	r.WarnIf(c.Needs(d, m) && m.Stale == 0, p+".stale", "%s is not watched; a cable that comes off would not hold the rig. hil run --arm "+
+		"refuses this file: leave stale out, or give it a time", m.Name)
+	r.ErrorIf(u.axis != nil && u.role == hil.RolePosition && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9), p+".scale",
+		"one count is %s rad, want at most one turn", schema.Short(math.Abs(m.Scale)))
+	r.ErrorIf(u.role == hil.RoleStatus && m.Scale != 1, p+".scale", "a status is bits; want 1")
+	r.ErrorIf(u.role == hil.RoleStatus && (m.Type == wire.F32 || m.Type == wire.F64), p+".type", "a status is bits; want an integer type")
 	switch temperature := u.role == hil.RoleTemperature; {
 	case m.Max != 0 && !temperature:
 		r.KeyErrorf(p+".max",
@@ -462,26 +447,18 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 		return
 	}
 	if lo, hi, ok := m.Range(); ok {
-		if m.Limit[0] < lo || m.Limit[1] > hi {
-			r.KeyErrorf(p+".limit", "%s to %s %s does not fit %s with this scale, which carries %s to %s", schema.Short(m.Limit[0]),
-				schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
-		}
+		r.ErrorIf(m.Limit[0] < lo || m.Limit[1] > hi, p+".limit", "%s to %s %s does not fit %s with this scale, which carries %s to %s",
+			schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
 		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); !u.enable && steps < 100 {
 			r.KeyWarnf(p+".scale", "the whole limit is %.3g counts; the drive moves in coarse steps", steps)
 		}
 	}
 	switch {
 	case u.enable:
-		if m.Safe != 0 {
-			r.KeyErrorf(p+".safe", "%s, want 0: enable is off in every safe state", schema.Short(m.Safe))
-		}
-		if m.Limit != [2]float64{0, 1} {
-			r.KeyErrorf(p+".limit", "enable is 0 or 1")
-		}
+		r.ErrorIf(m.Safe != 0, p+".safe", "%s, want 0: enable is off in every safe state", schema.Short(m.Safe))
+		r.ErrorIf(m.Limit != [2]float64{0, 1}, p+".limit", "enable is 0 or 1")
 	default:
-		if m.Safe != 0 {
-			r.KeyWarnf(p+".safe", "%s %s keeps the drive energised in the safe state", schema.Short(m.Safe), m.Unit)
-		}
+		r.WarnIf(m.Safe != 0, p+".safe", "%s %s keeps the drive energised in the safe state", schema.Short(m.Safe), m.Unit)
 		// which have no counts
 		if m.Slew > 0 && !r.HasProblem("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) &&
 			!slices.Contains([]wire.Type{wire.Text, wire.F32, wire.F64}, m.Type) {

@@ -55,9 +55,8 @@ func (c *Config) checkRates(r *schema.Report) {
 func (c *Config) checkPlant(r *schema.Report) {
 	p := &c.Virtual.Plant
 	const at = "virtual.plant"
-	if !(p.Supply[0] <= 0 && p.Supply[1] > 0) {
-		r.KeyErrorf(at+".supply", "%s to %s V, want low ≤ 0 < high", schema.Short(p.Supply[0]), schema.Short(p.Supply[1]))
-	}
+	r.ErrorIf(!(p.Supply[0] <= 0 && p.Supply[1] > 0), at+".supply", "%s to %s V, want low ≤ 0 < high", schema.Short(p.Supply[0]),
+		schema.Short(p.Supply[1]))
 	for _, s := range []struct {
 		key     string
 		kind    PlantKind
@@ -130,12 +129,9 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 		}
 		r.KeyErrorf(p+".inertia", "is missing: %s", what)
 	}
-	if a.Drive.Kind.is(plant.CurrentDrive) && a.K == 0 {
-		r.KeyErrorf(p+".K", "is missing: the effort per current")
-	}
-	if a.Drive.Kind.is(plant.VelocityDrive) && a.Drive.Kp == 0 && a.Drive.Ki == 0 {
-		r.KeyErrorf(p+".drive.kp", "is missing: a velocity drive controls the speed by itself, with kp and ki")
-	}
+	r.ErrorIf(a.Drive.Kind.is(plant.CurrentDrive) && a.K == 0, p+".K", "is missing: the effort per current")
+	r.ErrorIf(a.Drive.Kind.is(plant.VelocityDrive) && a.Drive.Kp == 0 && a.Drive.Ki == 0, p+".drive.kp",
+		"is missing: a velocity drive controls the speed by itself, with kp and ki")
 	if _, err := a.Drive.Limit.inUnit(c.limitUnit(a)); err != nil {
 		r.KeyErrorf(p+".drive.limit", "%v", err)
 	}
@@ -145,9 +141,7 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 		a.Friction.check(r, p+".friction", true)
 		a.Friction.checkPlant(r)
 	}
-	if a.Cogging > 0 && a.CoggingN == 0 {
-		r.KeyErrorf(p+".cogging_periods", "is missing: there is a cogging torque")
-	}
+	r.ErrorIf(a.Cogging > 0 && a.CoggingN == 0, p+".cogging_periods", "is missing: there is a cogging torque")
 	if s := a.Stops; s.Travel != [2]float64{} && !(s.Travel[0] < s.Travel[1] && s.Stiffness > 0) {
 		r.KeyErrorf(p+".stops", "travel from %s to %s with a stiffness of %s, want low < high and a stiffness",
 			schema.Short(s.Travel[0]), schema.Short(s.Travel[1]), schema.Short(s.Stiffness))
@@ -162,9 +156,8 @@ func (c *Config) checkFirmware(r *schema.Report) {
 		if !slices.Contains(names, d.Name) {
 			c.unknownSignal(r, p, d.Name, "device", names)
 		}
-		if !r.HasProblem("loop.rate") && d.Watchdog < 3/c.Loop.Rate {
-			r.KeyErrorf(p+".watchdog", "%s s, want at least three ticks, %s s", schema.Short(d.Watchdog), schema.Short(3/c.Loop.Rate))
-		}
+		r.ErrorIf(!r.HasProblem("loop.rate") && d.Watchdog < 3/c.Loop.Rate, p+".watchdog", "%s s, want at least three ticks, %s s",
+			schema.Short(d.Watchdog), schema.Short(3/c.Loop.Rate))
 	}
 }
 
@@ -255,9 +248,7 @@ func (c *Config) checkScript(r *schema.Report) {
 				c.unknownSignal(r, p+".set", e.Set, "setting of the plant", listOf(settings, func(s engine.Signal) string { return s.Name }))
 				continue
 			}
-			if e.Fault != plant.Healthy {
-				r.KeyErrorf(p+".fault", "of a sensor, but the entry sets %s", e.Set)
-			}
+			r.ErrorIf(e.Fault != plant.Healthy, p+".fault", "of a sensor, but the entry sets %s", e.Set)
 			amount("to", e.To, true, settings[k].Unit)
 			amount("by", e.Amount, false, "")
 			if to, err := e.To.inUnit(settings[k].Unit); err == nil && k == 0 && to < 0 {

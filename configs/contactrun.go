@@ -95,15 +95,9 @@ func (c *ContactRun) Validate() []schema.Problem {
 // Check looks at what the tags cannot say.
 func (c *ContactRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	if c.Version != 1 {
-		r.KeyErrorf("version", "%d, this program reads 1", c.Version)
-	}
-	if c.Name == "" {
-		r.KeyErrorf("name", "is missing")
-	}
-	if c.System == "" {
-		r.KeyErrorf("system", "is missing: one of brush, brush-motor, scene, toy")
-	}
+	r.ErrorIf(c.Version != 1, "version", "%d, this program reads 1", c.Version)
+	r.ErrorIf(c.Name == "", "name", "is missing")
+	r.ErrorIf(c.System == "", "system", "is missing: one of brush, brush-motor, scene, toy")
 	for _, s := range []struct {
 		name    string
 		present bool
@@ -134,9 +128,7 @@ func (c *ContactRun) Check(r *schema.Report) {
 			c.Toy.check(r)
 		}
 	}
-	if c.Discard > 0 && c.Discard >= c.Duration {
-		r.KeyErrorf("discard", "%g s of a run of %g s; nothing would be left", c.Discard, c.Duration)
-	}
+	r.ErrorIf(c.Discard > 0 && c.Discard >= c.Duration, "discard", "%g s of a run of %g s; nothing would be left", c.Discard, c.Duration)
 	e := &c.Engine
 	if e.Positions == nil {
 		positions := c.Brush == nil && !e.EndOfStep
@@ -165,21 +157,16 @@ func (c *ContactRun) Check(r *schema.Report) {
 	case e.Tolerance < 1e-13 && !r.HasProblem("engine.tolerance"):
 		r.KeyErrorf("engine.tolerance", "%g, want 1e-13 or more, or 0", e.Tolerance)
 	}
-	if c.System == "brush-motor" && e.Kind != "fixed-step" {
-		r.KeyErrorf("engine.kind", "a motor with brushes runs with fixed steps")
-	}
-	if c.System != "brush-motor" && r.HasKey("drive") {
-		r.KeyErrorf("drive", "for the system brush-motor; this is %s", c.System)
-	}
+	r.ErrorIf(c.System == "brush-motor" && e.Kind != "fixed-step", "engine.kind", "a motor with brushes runs with fixed steps")
+	r.ErrorIf(c.System != "brush-motor" && r.HasKey("drive"), "drive", "for the system brush-motor; this is %s", c.System)
 	if e.Kind == "fixed-step" {
 		if n := c.Duration / e.Step; n > 2e9 {
 			r.KeyErrorf("engine.step", "%g s gives %.3g steps; at most 2e9", e.Step, n)
 		}
-		if e.Impact == contact.Sequential {
-			r.KeyErrorf("engine.impact", "sequential needs the event-driven engine, which knows which pair collides first")
-		}
+		r.ErrorIf(e.Impact == contact.Sequential, "engine.impact",
+			"sequential needs the event-driven engine, which knows which pair collides first")
 	}
-	r.RefuseIf(e.Kind == "fixed-step" && c.Duration < e.Step && !r.HasProblem("engine"), "duration", "%g s is less than one step of %g s",
+	r.FirstErrorIf(e.Kind == "fixed-step" && c.Duration < e.Step && !r.HasProblem("engine"), "duration", "%g s is less than one step of %g s",
 		c.Duration, e.Step)
 	if n := c.Duration / c.Rows(); n > maxRows && !r.HasProblem("duration") && !r.HasProblem("outputs") && !r.HasProblem("engine") {
 		r.KeyErrorf("outputs.every", "%.3g rows in %g s, at most %d are kept", n, c.Duration, maxRows)

@@ -226,10 +226,10 @@ func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 
 // Check reports what is wrong with the values. The terms are checked by the fit, which knows them.
 func (c *Identify) Check(r *schema.Report) {
-	r.RefuseIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
 	r.CheckBounds(c)
-	r.RefuseIf(len(c.Method) == 0, "method", "empty, want at least one of %s", strings.Join(identify.Method("").Words(), ", "))
-	r.RefuseIf(len(c.Terms) == 0 && slices.Contains(c.Method, "regress"), "terms", "empty, want at least one")
+	r.FirstErrorIf(len(c.Method) == 0, "method", "empty, want at least one of %s", strings.Join(identify.Method("").Words(), ", "))
+	r.FirstErrorIf(len(c.Terms) == 0 && slices.Contains(c.Method, "regress"), "terms", "empty, want at least one")
 	c.checkData(r, "data", &c.Data, c.Needs())
 	if c.Loop != nil {
 		c.checkData(r, "loop", c.Loop, []string{"position", "force"})
@@ -304,14 +304,10 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.TailDuration != 0},
 		{"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0},
 		{"split_gaps", d.SplitGaps}} {
-		if key.present {
-			r.KeyErrorf(at+"."+key.name, "a table of steady friction has no time; leave it out, or take out %s.steady", at)
-		}
+		r.ErrorIf(key.present, at+"."+key.name, "a table of steady friction has no time; leave it out, or take out %s.steady", at)
 	}
 	for _, ch := range c.Channels(d) {
-		if ch.Column.Delay != 0 {
-			r.KeyErrorf(at+".columns."+ch.Key+".delay", "a table of steady friction has no time; leave it out")
-		}
+		r.ErrorIf(ch.Column.Delay != 0, at+".columns."+ch.Key+".delay", "a table of steady friction has no time; leave it out")
 	}
 }
 

@@ -99,10 +99,9 @@ func (c *MachineFit) Files() []string {
 
 // check looks at what the tags cannot say, but for the machine.
 func (c *MachineFit) check(r *schema.Report) {
-	r.RefuseIf(len(c.Terms) == 0, "terms", "empty, want at least one")
-	if c.ByDirection && slices.Contains(c.Terms, machine.Offset) && !r.HasProblem("terms") {
-		r.KeyErrorf("by_direction", "friction of each direction and an offset look the same in motion; give terms without offset")
-	}
+	r.FirstErrorIf(len(c.Terms) == 0, "terms", "empty, want at least one")
+	r.ErrorIf(c.ByDirection && slices.Contains(c.Terms, machine.Offset) && !r.HasProblem("terms"), "by_direction",
+		"friction of each direction and an offset look the same in motion; give terms without offset")
 }
 
 // checkMachine reads the file of the machine, and compares its joints with those of the data. The error is about that file.
@@ -129,10 +128,8 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 	var joints []string
 	for i := range m.Bodies {
 		b := &m.Bodies[i]
-		if b.Flexible != nil {
-			r.KeyErrorf("machine", "body %s of %s is flexible: its torques are not linear in ten inertial parameters. Fit it by its response, "+
-				"docs/reference/identify-response.md, or make it rigid", b.Name, c.Machine)
-		}
+		r.ErrorIf(b.Flexible != nil, "machine", "body %s of %s is flexible: its torques are not linear in ten inertial parameters. Fit it by "+
+			"its response, docs/reference/identify-response.md, or make it rigid", b.Name, c.Machine)
 		switch b.Joint.Kind {
 		case "fixed":
 			continue
@@ -143,9 +140,7 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 				b.Name, c.Machine, b.Joint.Kind)
 		}
 	}
-	if len(joints) == 0 {
-		r.KeyErrorf("machine", "no joint of %s moves", c.Machine)
-	}
+	r.ErrorIf(len(joints) == 0, "machine", "no joint of %s moves", c.Machine)
 	for _, name := range joints {
 		if i := slices.IndexFunc(c.Data.Joints, func(j MachineFitJoint) bool { return j.Name == name }); i < 0 && !r.HasProblem("data.joints") {
 			r.Errorf("data.joints", "data.joints.%s is missing: the machine has this joint, and its position and torque have a part in all "+

@@ -292,7 +292,7 @@ func (c *Identify) checkModel(r *schema.Report) {
 				r.KeyErrorf("model.controller", "%v", err)
 			}
 		}
-		r.RefuseIf((servo || m.Drive == axis.Spring) && c.Data.Columns.Reference.Name == "", "data.columns.reference",
+		r.FirstErrorIf((servo || m.Drive == axis.Spring) && c.Data.Columns.Reference.Name == "", "data.columns.reference",
 			"is missing: drive: %s needs it", m.Drive)
 	}
 	for _, p := range c.Parameters {
@@ -306,16 +306,14 @@ func (c *Identify) checkModel(r *schema.Report) {
 			}
 		}
 	}
-	if c.Data.TailDuration != 0 && c.Data.Span != [2]float64{} {
-		r.KeyErrorf("data.last", "data.span says already which part of the record is meant; leave one of them out")
-	}
+	r.ErrorIf(c.Data.TailDuration != 0 && c.Data.Span != [2]float64{}, "data.last",
+		"data.span says already which part of the record is meant; leave one of them out")
 	for _, s := range []struct {
 		path string
 		v    [2]float64
 	}{{"data.span", c.Data.Span}, {"data.rows", c.Data.Rows}} {
-		if !(s.v[0] >= 0) || s.v[1] != 0 && !(s.v[1] > s.v[0]) {
-			r.KeyErrorf(s.path, "from %g to %g, want a beginning ≥ 0 and an end behind it, or 0 for that of the record", s.v[0], s.v[1])
-		}
+		r.ErrorIf(!(s.v[0] >= 0) || s.v[1] != 0 && !(s.v[1] > s.v[0]), s.path,
+			"from %g to %g, want a beginning ≥ 0 and an end behind it, or 0 for that of the record", s.v[0], s.v[1])
 	}
 }
 

@@ -43,7 +43,7 @@ func (d *Records) paths() []*string {
 
 // check looks at what a data section at a place says of its files.
 func (d *Records) check(r *schema.Report, at string) {
-	r.RefuseIf(d.File == "", at+".file", "is missing: the record, a CSV or MAT file, plain or gzip, or a recording")
+	r.FirstErrorIf(d.File == "", at+".file", "is missing: the record, a CSV or MAT file, plain or gzip, or a recording")
 	if s := d.Span; s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])) {
 		r.KeyErrorf(at+".span", "from %g to %g s, want rising times", s[0], s[1])
 	}
@@ -97,7 +97,7 @@ func loadOfMachine[T any](name string, text []byte, c *T, of ofMachine) (*T, []s
 	c, warnings, err := load(name, text, c, func(r *schema.Report) {
 		r.CheckBounds(c)
 		version, machine, data, validate := of.parts()
-		r.RefuseIf(version != 1, "version", "%d, this program reads version 1", version)
+		r.FirstErrorIf(version != 1, "version", "%d, this program reads version 1", version)
 		if !r.HasProblem("data") {
 			data.check(r, "data")
 			data.checkTime(r, "data", "data.time", data.Time)

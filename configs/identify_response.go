@@ -101,8 +101,8 @@ func (c *ResponseFit) Files() []string {
 
 // check looks at what the tags cannot say, but for the machine.
 func (c *ResponseFit) check(r *schema.Report) {
-	r.RefuseIf(len(c.Outputs) == 0, "outputs", "empty, want at least one: {name: load.q, column: {name: …, unit: rad}}")
-	r.RefuseIf(len(c.Parameters) == 0, "parameters",
+	r.FirstErrorIf(len(c.Outputs) == 0, "outputs", "empty, want at least one: {name: load.q, column: {name: …, unit: rad}}")
+	r.FirstErrorIf(len(c.Parameters) == 0, "parameters",
 		"empty, want at least one: {path: machine.motors.motor.K, range: [0.01 N·m/A, 0.1 N·m/A]}")
 	for i := range c.Parameters {
 		p, at := &c.Parameters[i], fmt.Sprintf("parameters[%d]", i)

@@ -63,9 +63,7 @@ func (c *Config) checkChain(r *schema.Report, m *Model) {
 			r.KeyErrorf(at+".ratio", "the axis %s is %s, and the joint is not: want the ratio between them", a.Name, a.Kind)
 		}
 	}
-	if m.Audit {
-		r.KeyErrorf(p+".audit", "a chain on a beam has none beside a rig; hil simulate sums its energies up")
-	}
+	r.ErrorIf(m.Audit, p+".audit", "a chain on a beam has none beside a rig; hil simulate sums its energies up")
 	if r.HasProblem(p) {
 		return
 	}

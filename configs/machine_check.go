@@ -18,10 +18,8 @@ import (
 // Check looks at what the tags cannot say. What bodies, loops, drive train and circuit refuse comes from where they are built.
 func (c *MachineRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	r.RefuseIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
-	if len(c.Machine.Bodies) == 0 && !r.HasProblem("machine") {
-		r.KeyErrorf("machine.bodies", "is missing: bodies by name, each with its joint")
-	}
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
+	r.ErrorIf(len(c.Machine.Bodies) == 0 && !r.HasProblem("machine"), "machine.bodies", "is missing: bodies by name, each with its joint")
 	c.Machine.checkNames(r)
 	for i := range c.Machine.Bodies {
 		c.Machine.Bodies[i].check(r, "machine")
@@ -168,9 +166,8 @@ func (b *MachineBody) checkMotion(r *schema.Report, duration float64) {
 		key             string
 		value, expected float64
 	}{{"position", b.Joint.Position, x}, {"velocity", b.Joint.Velocity, v}} {
-		if r.HasKey(at+"."+s.key) && math.Abs(s.value-s.expected) > 1e-9*(1+math.Abs(s.expected)) {
-			r.KeyErrorf(at+"."+s.key, "%.9g, and the prescribed motion starts with %.9g; leave it out", s.value, s.expected)
-		}
+		r.ErrorIf(r.HasKey(at+"."+s.key) && math.Abs(s.value-s.expected) > 1e-9*(1+math.Abs(s.expected)), at+"."+s.key,
+			"%.9g, and the prescribed motion starts with %.9g; leave it out", s.value, s.expected)
 	}
 	jumps, ok := g.(circuit.Jumping)
 	if !ok {
@@ -200,9 +197,7 @@ func (j *JointFriction) check(r *schema.Report, at, kind string) {
 	if law == nil {
 		for _, key := range trueKeys([]string{"friction_speed", "friction_radius", "friction_load"}, j.Smoothing > 0, j.Radius > 0,
 			j.Nominal > 0) {
-			if !r.HasProblem(at + ".friction") {
-				r.KeyErrorf(at+"."+key, "of friction, which is missing")
-			}
+			r.ErrorIf(!r.HasProblem(at+".friction"), at+"."+key, "of friction, which is missing")
 		}
 		return
 	}
@@ -219,11 +214,9 @@ func (j *JointFriction) check(r *schema.Report, at, kind string) {
 	_, flow := law.(friction.Flow)
 	name := j.Friction.Name
 	if j.Smoothing == 0 {
-		if (!smooth || !flow) && !machine.Sticks(law) {
-			r.KeyErrorf(at+".friction",
-				"%s has a memory, and no differential form of it; set %s.friction_speed, over which the sign of its steady curve is smoothed, or "+
-					"take a law of bristles (lugre, dahl, elasto-plastic) or one without a memory (coulomb, static-coulomb-viscous)", name, at)
-		}
+		r.ErrorIf((!smooth || !flow) && !machine.Sticks(law), at+".friction",
+			"%s has a memory, and no differential form of it; set %s.friction_speed, over which the sign of its steady curve is smoothed, or "+
+				"take a law of bristles (lugre, dahl, elasto-plastic) or one without a memory (coulomb, static-coulomb-viscous)", name, at)
 		return
 	}
 	_, sided := law.(*friction.TwoSidedStick)
@@ -241,12 +234,10 @@ func (m *Machine) checkMotors(r *schema.Report) {
 			continue
 		}
 		need := func(ok bool, key, why string) {
-			r.RefuseIf(!ok, at+"."+key, "is missing: %s", why)
+			r.FirstErrorIf(!ok, at+"."+key, "is missing: %s", why)
 		}
 		need(k.Joint != "", "joint", "the joint that it turns")
-		if k.Gear == 0 {
-			r.KeyErrorf(at+".gear", "0, want a number other than 0")
-		}
+		r.ErrorIf(k.Gear == 0, at+".gear", "0, want a number other than 0")
 		supply := k.Voltage != nil
 		switch k.Kind {
 		case "dc":
@@ -268,9 +259,8 @@ func (m *Machine) checkMotors(r *schema.Report) {
 			need(k.Ld > 0, "Ld", "inductance along the magnets")
 			need(k.Lq > 0, "Lq", "inductance across the magnets")
 			need(k.Psi != nil, "psi", "flux linkage of the magnets; 0 for a reluctance motor, which has none")
-			if k.Psi != nil && *k.Psi == 0 && k.Ld == k.Lq {
-				r.KeyErrorf(at+".psi", "0, and Ld is Lq: this motor has no torque; a reluctance motor has two inductances")
-			}
+			r.ErrorIf(k.Psi != nil && *k.Psi == 0 && k.Ld == k.Lq, at+".psi",
+				"0, and Ld is Lq: this motor has no torque; a reluctance motor has two inductances")
 			need(k.Pairs > 0, "pole_pairs", "of poles")
 			if k.Kind == "synchronous" {
 				need(k.Uq != nil || m.setBy(k.Name+".uq") != "", "uq", "a number or a generator in V; or a controller")
@@ -329,17 +319,13 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		at := "machine.loops." + l.Name
 		known(at+".a", "body or frame", l.A, places)
 		known(at+".b", "body or frame", l.B, places)
-		if l.Kind == "" && !r.HasProblem(at) {
-			r.KeyErrorf(at+".kind", "is missing: what b may do as seen from a")
-		}
+		r.ErrorIf(l.Kind == "" && !r.HasProblem(at), at+".kind", "is missing: what b may do as seen from a")
 		if f := &l.JointFriction; f.Friction.Model != nil && !slices.Contains([]string{"revolute", "prismatic", "point"}, l.Kind) {
 			r.KeyErrorf(at+".friction", "belongs to a loop of kind revolute, prismatic or point; this one is %s", l.Kind)
 		} else {
 			f.check(r, at, l.Kind)
 		}
-		if l.Length > 0 && l.Kind != "distance" {
-			r.KeyErrorf(at+".length", "of a distance; this loop is closed by %s", l.Kind)
-		}
+		r.ErrorIf(l.Length > 0 && l.Kind != "distance", at+".length", "of a distance; this loop is closed by %s", l.Kind)
 	}
 	for i := range m.Springs {
 		k := &m.Springs[i]
@@ -390,7 +376,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.FromNode == "" && !core, "to": e.ToNode == "" && !core,
 			"voltage": e.Kind == "voltage-source" && e.Voltage == nil && !pulsed && m.setBy(e.Name+".voltage") == "",
 			"current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Control == nil && !pulsed} {
-			r.RefuseIf(missing, at+"."+key, "is missing")
+			r.FirstErrorIf(missing, at+"."+key, "is missing")
 		}
 	}
 }
@@ -406,10 +392,8 @@ func (f *MachineForce) check(r *schema.Report, known func(at, name string)) {
 	default:
 		known(at+".on", f.Target)
 	}
-	if f.Direction == [3]float64{} && !r.HasProblem(at) {
-		r.KeyErrorf(at+".along", "is missing: the direction, such as [1, 0, 0]")
-	}
-	r.RefuseIf(f.Force == nil && f.Torque == nil, at, "force and torque are missing; give one of them, or both")
+	r.ErrorIf(f.Direction == [3]float64{} && !r.HasProblem(at), at+".along", "is missing: the direction, such as [1, 0, 0]")
+	r.FirstErrorIf(f.Force == nil && f.Torque == nil, at, "force and torque are missing; give one of them, or both")
 }
 
 // turns refuses a ratio of 0.

@@ -73,9 +73,7 @@ func (b *MachineBody) checkFlexible(r *schema.Report, at string) {
 		b.Inertia != [3]float64{}, b.Products != [3]float64{}, b.InertiaZ != 0) {
 		r.KeyErrorf(at+"."+key, "a flexible body has the mass of its beam; hang another body on %s.%s", b.Name, machine.Tip)
 	}
-	if f.Modes > 2*f.Elements {
-		r.KeyErrorf(at+".flexible.modes", "%d, and %d elements have %d", f.Modes, f.Elements, 2*f.Elements)
-	}
+	r.ErrorIf(f.Modes > 2*f.Elements, at+".flexible.modes", "%d, and %d elements have %d", f.Modes, f.Elements, 2*f.Elements)
 	for i, p := range f.Places {
 		place := fmt.Sprintf("%s.flexible.places.%s", at, p.Name)
 		switch bad := badName.FindString(p.Name); {
@@ -87,9 +85,7 @@ func (b *MachineBody) checkFlexible(r *schema.Report, at string) {
 			r.KeyErrorf(place+".x", "%g m, and the beam ends at %g m", p.X, f.Length)
 		}
 		for _, other := range f.Places[:i] {
-			if other.Name == p.Name {
-				r.KeyErrorf(place, "stands twice")
-			}
+			r.ErrorIf(other.Name == p.Name, place, "stands twice")
 		}
 	}
 }

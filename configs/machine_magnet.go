@@ -126,10 +126,8 @@ func (m *Machine) checkMagnets(r *schema.Report, start *MachineStart) {
 				r.KeyErrorf(at+"."+key, "is missing: L(x) = L_inf + c/(x + x0)")
 			}
 		}
-		if start.Rest && k.Amperes != 0 {
-			r.KeyErrorf("start.equilibrium", "the force of the magnet %s depends on where the joint is, and the equilibrium is found with the "+
-				"forces of the file's position: leave %s.start_current or start.equilibrium out", k.Name, at)
-		}
+		r.ErrorIf(start.Rest && k.Amperes != 0, "start.equilibrium", "the force of the magnet %s depends on where the joint is, and the "+
+			"equilibrium is found with the forces of the file's position: leave %s.start_current or start.equilibrium out", k.Name, at)
 		if b == nil || r.HasProblem(at) {
 			continue
 		}
@@ -242,30 +240,25 @@ func (m *Machine) checkElements(r *schema.Report) {
 		}
 		for _, k := range elementKeys {
 			key := at + "." + k.key
-			r.RefuseIf(r.HasKey(key) && !slices.Contains(k.kinds, e.Kind), key, "belongs to %s; this is of kind %s", strings.Join(k.kinds, ", "),
+			r.FirstErrorIf(r.HasKey(key) && !slices.Contains(k.kinds, e.Kind), key, "belongs to %s; this is of kind %s", strings.Join(k.kinds, ", "),
 				e.Kind)
-			r.RefuseIf(slices.Contains(k.needs, e.Kind) && !r.HasKey(key), key, "is missing")
+			r.FirstErrorIf(slices.Contains(k.needs, e.Kind) && !r.HasKey(key), key, "is missing")
 		}
 		core, pulsed := e.Kind == "transformer", e.Kind == "voltage-source" || e.Kind == "switch"
-		r.RefuseIf(core && e.FromNode+e.ToNode != "", at+".from",
+		r.FirstErrorIf(core && e.FromNode+e.ToNode != "", at+".from",
 			"belongs to an element with two ends; this is a transformer, and each winding has its own")
 		if p := e.PWM; p != nil && pulsed {
-			if e.Voltage != nil || e.Control != nil {
-				r.KeyErrorf(at+".pwm", "voltage or closed say it already; leave one of them out")
-			}
-			if p.Frequency == 0 && !r.HasProblem(at+".pwm") {
-				r.KeyErrorf(at+".pwm.frequency", "is missing")
-			}
+			r.ErrorIf(e.Voltage != nil || e.Control != nil, at+".pwm", "voltage or closed say it already; leave one of them out")
+			r.ErrorIf(p.Frequency == 0 && !r.HasProblem(at+".pwm"), at+".pwm.frequency", "is missing")
 			if p.Duty == nil && !r.HasProblem(at+".pwm.duty") {
 				r.KeyErrorf(at+".pwm.duty", "is missing: 0 to 1, a number or a generator")
 			} else if g, ok := p.Duty.Generator().(reference.Constant); ok && (g < 0 || g > 1) {
 				r.KeyErrorf(at+".pwm.duty", "%g, want 0 to 1", float64(g))
 			}
-			if e.Kind == "switch" && (p.LowVoltage != 0 || p.HighVoltage != 0) {
-				r.KeyErrorf(at+".pwm", "low and high are voltages of a source; a switch is closed or open")
-			}
+			r.ErrorIf(e.Kind == "switch" && (p.LowVoltage != 0 || p.HighVoltage != 0), at+".pwm",
+				"low and high are voltages of a source; a switch is closed or open")
 		}
-		r.RefuseIf(core && len(e.Windings) < 2, at+".windings", "%d, want two or more: {primary: {from: …, to: …, L: …}, …}", len(e.Windings))
+		r.FirstErrorIf(core && len(e.Windings) < 2, at+".windings", "%d, want two or more: {primary: {from: …, to: …, L: …}, …}", len(e.Windings))
 		for j := range e.Windings {
 			w := &e.Windings[j]
 			for key, missing := range map[string]bool{"from": w.FromNode == "", "to": w.ToNode == "", "L": w.L == 0} {

@@ -142,10 +142,8 @@ func (m *Model) checkMotor(r *schema.Report, at, joint string) {
 			n, nodes = n+1, nodes || len(k.Nodes) > 0 || k.Kind != "dc" || m.run.Machine.setBy(k.Name+".voltage") != ""
 		}
 	}
-	if n != 1 || nodes {
-		r.KeyErrorf(at+".by", "command: the drive of the axis is a voltage; want one dc motor with a voltage on the joint %s in the machine file",
-			joint)
-	}
+	r.ErrorIf(n != 1 || nodes, at+".by",
+		"command: the drive of the axis is a voltage; want one dc motor with a voltage on the joint %s in the machine file", joint)
 }
 
 // MachineModel is what a model of kind machine, in a file without problems, is built from.

@@ -53,7 +53,7 @@ func currentState(name string) string {
 // checkRows wants rows of what there is.
 func (c *MachineRun) checkRows(r *schema.Report) {
 	m := &c.Machine
-	r.RefuseIf(len(m.Rows) > 0 && c.Formulation == multibody.ByGGL, "constraints",
+	r.FirstErrorIf(len(m.Rows) > 0 && c.Formulation == multibody.ByGGL, "constraints",
 		"%s does not know rows, whose equations are between speeds; take projection", c.Formulation)
 	for i := range m.Rows {
 		k := &m.Rows[i]
@@ -61,18 +61,16 @@ func (c *MachineRun) checkRows(r *schema.Report) {
 		if r.HasProblem(at) {
 			continue
 		}
-		r.RefuseIf(len(k.Factors) == 0, at+".of", "is missing: factors of joints, such as {slider: 1}")
+		r.FirstErrorIf(len(k.Factors) == 0, at+".of", "is missing: factors of joints, such as {slider: 1}")
 		unit := ""
 		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
 			in := at + ".of." + joint
 			b := m.single(r, in, joint, "joint")
-			r.RefuseIf(k.Factors[joint] == 0, in, "0, want another number")
+			r.FirstErrorIf(k.Factors[joint] == 0, in, "0, want another number")
 			if b != nil {
 				unit = m.coordinate(b)
 			}
-			if b != nil && b.Joint.Motion != nil {
-				r.KeyErrorf(in, "the motion of the joint is prescribed; leave the row or the motion out")
-			}
+			r.ErrorIf(b != nil && b.Joint.Motion != nil, in, "the motion of the joint is prescribed; leave the row or the motion out")
 		}
 		if k.Offset != nil && len(k.Factors) == 1 && unit != "" {
 			if key, given := r.Counts(at+".offset", map[string]string{"m": "rad", "rad": "m"}[unit]); key != "" {

@@ -108,7 +108,7 @@ func ManipulatorRunBytes(name string, data []byte) (*ManipulatorRun, []schema.Pr
 // Check looks at what the tags cannot say.
 func (c *ManipulatorRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	r.RefuseIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
 	p := c.Params()
 	problems := p.Check()
 	if len(problems) == 0 && !r.HasProblem("manipulator") && !r.HasProblem("beam") {

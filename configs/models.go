@@ -88,8 +88,8 @@ func (c *Config) checkModels(r *schema.Report) {
 			c.checkSensor(r, m, a)
 		}
 	}
-	r.RefuseIf(sum > hil.MaxShares+1e-9, "models", "their shares add up to %s of the period, want at most %s: what is left is for control "+
-		"and for the host; lower a share, or leave out a model", schema.Short(sum), schema.Short(hil.MaxShares))
+	r.FirstErrorIf(sum > hil.MaxShares+1e-9, "models", "their shares add up to %s of the period, want at most %s: what is left is for "+
+		"control and for the host; lower a share, or leave out a model", schema.Short(sum), schema.Short(hil.MaxShares))
 }
 
 // checkBall looks at a ball: every signal is there once, in SI, and of one device, so that a frame comes in one tick.

@@ -124,19 +124,11 @@ func (s *Scene) check(r *schema.Report) {
 			r.KeyErrorf(at+".name", "there are two bodies %q", b.Name)
 		}
 		names = append(names, b.Name)
-		if b.Shape == "" {
-			r.KeyErrorf(at+".shape", "is missing")
-		}
-		if !b.Kinematic && b.Shake != (SceneShake{}) {
-			r.KeyErrorf(at+".shake", "of a fixed body; %s is free", b.Name)
-		}
-		if !b.Kinematic && b.Mass == 0 {
-			r.KeyErrorf(at+".mass", "is missing (or fixed: true, for a body that nothing moves)")
-		}
+		r.ErrorIf(b.Shape == "", at+".shape", "is missing")
+		r.ErrorIf(!b.Kinematic && b.Shake != (SceneShake{}), at+".shake", "of a fixed body; %s is free", b.Name)
+		r.ErrorIf(!b.Kinematic && b.Mass == 0, at+".mass", "is missing (or fixed: true, for a body that nothing moves)")
 	}
-	if len(s.Bodies) == 0 {
-		r.KeyErrorf("scene.bodies", "no body")
-	}
+	r.ErrorIf(len(s.Bodies) == 0, "scene.bodies", "no body")
 	groups := []string{allName}
 	for i, b := range s.Bodies {
 		at := fmt.Sprintf("scene.bodies[%d].group", i)

@@ -29,13 +29,13 @@ func (c *Simulate) Validate() (problems, warnings []schema.Problem) {
 
 // Check reports what is wrong with the values, and what is legal but worth a thought.
 func (c *Simulate) Check(r *schema.Report) {
-	r.RefuseIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
 	r.CheckBounds(c)
 	c.checkPlant(r)
 	c.checkSignals(r)
 	c.checkRun(r)
 	c.checkSensors(r)
-	r.RefuseIf(len(c.Friction) == 0, "friction", "is missing: a law such as {law: lugre}, or a list of laws; hil laws lists them")
+	r.FirstErrorIf(len(c.Friction) == 0, "friction", "is missing: a law such as {law: lugre}, or a list of laws; hil laws lists them")
 }
 
 func (c *Simulate) checkPlant(r *schema.Report) {
@@ -50,16 +50,14 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 		r.KeyErrorf("plant.kind", "is missing: drawn-mass, imposed-velocity, imposed-motion, imposed-force, controlled-mass or motor")
 		return
 	}
-	if motor && c.Axis != "rotary" {
-		r.KeyErrorf("axis", "a motor turns; want rotary, or leave axis out")
-	}
+	r.ErrorIf(motor && c.Axis != "rotary", "axis", "a motor turns; want rotary, or leave axis out")
 	led := p.Kind == experiment.ControlledMass
 	mass := p.Kind.Info().Mass
-	r.RefuseIf(mass && p.Mass == 0, "plant.mass", "is missing or zero: %s moves a mass, in %s", p.Kind, c.Unit("kg"))
-	r.RefuseIf(p.Kind == experiment.DrawnMass && p.Spring == 0 && p.Damper == 0, "plant.spring",
+	r.FirstErrorIf(mass && p.Mass == 0, "plant.mass", "is missing or zero: %s moves a mass, in %s", p.Kind, c.Unit("kg"))
+	r.FirstErrorIf(p.Kind == experiment.DrawnMass && p.Spring == 0 && p.Damper == 0, "plant.spring",
 		"is missing or zero: the input draws the mass over it, in %s", c.Unit("N/m"))
-	r.RefuseIf(led && c.Control == nil, "control", "is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}",
-		c.Unit("N/m"), c.Unit("N·s/m"))
+	r.FirstErrorIf(led && c.Control == nil, "control",
+		"is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}", c.Unit("N/m"), c.Unit("N·s/m"))
 	if k := c.Control; led && k != nil {
 		k.Quantity = cmp.Or(k.Quantity, "position")
 		k := k.Spec()
@@ -70,7 +68,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 			}
 		}
 	}
-	r.RefuseIf(motor && p.Motor == nil, "plant.motor", "is missing: R, L, K, J as in a rig file")
+	r.FirstErrorIf(motor && p.Motor == nil, "plant.motor", "is missing: R, L, K, J as in a rig file")
 	if m := p.Motor; motor && m != nil {
 		checkBrushes(r, "plant.motor", m.BrushDrop, m.DropScale)
 	}
@@ -86,7 +84,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 			r.KeyWarnf(k.key, "not used by plant.kind %s", p.Kind)
 		}
 	}
-	r.RefuseIf(motor && c.Scheme != friction.Midpoint, "scheme", "a motor is stepped by midpoint only")
+	r.FirstErrorIf(motor && c.Scheme != friction.Midpoint, "scheme", "a motor is stepped by midpoint only")
 }
 
 func (c *Simulate) checkSignals(r *schema.Report) {
@@ -136,12 +134,10 @@ func (c *Simulate) checkRun(r *schema.Report) {
 	} else if _, ok := c.Decimation(); !ok && !r.HasProblem("outputs.every") {
 		r.KeyErrorf("outputs.every", "%s s is no whole number of steps of %s s", schema.Short(c.Outputs.RowInterval), schema.Short(c.Step))
 	}
-	r.RefuseIf(len(c.Outputs.Columns) == 0, "outputs.columns", "empty, want at least one")
+	r.FirstErrorIf(len(c.Outputs.Columns) == 0, "outputs.columns", "empty, want at least one")
 	seen := map[string]bool{}
 	for _, col := range c.Outputs.Columns {
-		if seen[col] {
-			r.KeyErrorf("outputs.columns", "%s appears twice", col)
-		}
+		r.ErrorIf(seen[col], "outputs.columns", "%s appears twice", col)
 		seen[col] = true
 		if (col == "current" || col == "temperature") && c.Plant.Kind != experiment.MotorAxis && c.Plant.Kind != 0 {
 			r.KeyErrorf("outputs.columns", "%s is there for a motor only", col)
@@ -149,9 +145,7 @@ func (c *Simulate) checkRun(r *schema.Report) {
 	}
 	for i, l := range c.Friction {
 		for _, other := range c.Friction[:i] {
-			if other.Label == l.Label {
-				r.KeyErrorf(l.path, "two laws are called %q; give one of them another label", l.Label)
-			}
+			r.ErrorIf(other.Label == l.Label, l.path, "two laws are called %q; give one of them another label", l.Label)
 		}
 	}
 	for i := range c.Friction {

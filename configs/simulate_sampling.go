@@ -54,9 +54,7 @@ func (c *Simulate) checkUnused(r *schema.Report) {
 		return
 	}
 	who := strings.Join(names, ", ")
-	if !normal {
-		r.KeyWarnf("normal", "not used by %s; N0 or mu, where a law has them, make friction follow the normal load", who)
-	}
+	r.WarnIf(!normal, "normal", "not used by %s; N0 or mu, where a law has them, make friction follow the normal load", who)
 	if !current && c.Plant.Kind != experiment.MotorAxis { // there the check of the plant speaks
 		r.KeyWarnf("current", "not used by %s", who)
 	}

@@ -126,26 +126,21 @@ func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c 
 // Check looks at what can be known without the file to simulate.
 func (c *Study) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	r.RefuseIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
-	r.RefuseIf(c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.', "name", "%q, want a name that a folder may have", c.Name)
-	r.RefuseIf(len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && c.Design.Kind != study.Islands, "vary",
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
+	r.FirstErrorIf(c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.', "name", "%q, want a name that a folder may have", c.Name)
+	r.FirstErrorIf(len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && c.Design.Kind != study.Islands, "vary",
 		"empty, want at least one factor: {path: …, range: [low, high]}")
 	for i := range c.Vary {
 		c.checkVary(r, i)
 	}
 	d := &c.Design
-	if d.Counts() && r.HasKey("design.runs") {
-		r.KeyErrorf("design.runs", "kind %s counts its own runs; leave it out", d.Kind)
-	}
-	r.RefuseIf(!d.Counts() && d.Runs == 0, "design.runs", "is missing: how many settings of the factors")
-	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.HasProblem("design.seed_path") {
-		r.KeyErrorf("design.replicates", "%d runs of every setting would be the same run; name the key of the seed in design.seed_path",
-			d.Replicates)
-	}
-	r.RefuseIf(d.Kind == study.Bootstrap && len(c.Vary) > 0, "vary", "a bootstrap varies the recordings alone; leave it out")
-	if d.Kind == study.Bootstrap && c.Records == "" && !r.HasProblem("records") {
-		r.KeyErrorf("design.kind", "a bootstrap draws recordings with replacement; name them in records")
-	}
+	r.ErrorIf(d.Counts() && r.HasKey("design.runs"), "design.runs", "kind %s counts its own runs; leave it out", d.Kind)
+	r.FirstErrorIf(!d.Counts() && d.Runs == 0, "design.runs", "is missing: how many settings of the factors")
+	r.ErrorIf(d.Replicates > 1 && len(d.SeedPath) == 0 && !r.HasProblem("design.seed_path"), "design.replicates",
+		"%d runs of every setting would be the same run; name the key of the seed in design.seed_path", d.Replicates)
+	r.FirstErrorIf(d.Kind == study.Bootstrap && len(c.Vary) > 0, "vary", "a bootstrap varies the recordings alone; leave it out")
+	r.ErrorIf(d.Kind == study.Bootstrap && c.Records == "" && !r.HasProblem("records"), "design.kind",
+		"a bootstrap draws recordings with replacement; name them in records")
 	c.checkIslands(r)
 	names := map[string]bool{}
 	for i := range c.Figures {
@@ -169,9 +164,8 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 			r.KeyErrorf(at+".name", "two factors are called %s", v.Name)
 		}
 	}
-	if slices.Contains([]string{"run", "point", "replicate", "seed", "failed"}, v.Name) {
-		r.KeyErrorf(at+".name", "%s is a column of the results already; take another name", v.Name)
-	}
+	r.ErrorIf(slices.Contains([]string{"run", "point", "replicate", "seed", "failed"}, v.Name), at+".name",
+		"%s is a column of the results already; take another name", v.Name)
 	hasRange := r.HasKey(at + ".range")
 	if v.Files != "" {
 		if hasRange || r.HasKey(at+".values") {
@@ -203,9 +197,7 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 	case c.Design.Kind == study.Grid && v.Levels < 2 && v.Scale != "whole":
 		r.KeyErrorf(at+".levels", "%d, a grid takes at least 2 values from a range", v.Levels)
 	}
-	if c.Design.Kind != study.Grid && v.Levels != 0 {
-		r.KeyWarnf(at+".levels", "used by a grid only")
-	}
+	r.WarnIf(c.Design.Kind != study.Grid && v.Levels != 0, at+".levels", "used by a grid only")
 }
 
 func isInteger(x float64) bool { return x == float64(int64(x)) }

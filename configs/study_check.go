@@ -251,9 +251,7 @@ func (c *Study) try(r *schema.Report, t *schema.Tree, keys map[string]string) bo
 	_, err := CheckSimulation(c.BaseName(), t.YAML())
 	var list *schema.Errors
 	if !errors.As(err, &list) {
-		if err != nil {
-			r.KeyErrorf("base", "%v", err)
-		}
+		r.ErrorIf(err != nil, "base", "%v", err)
 		return err == nil
 	}
 	for _, p := range list.List {

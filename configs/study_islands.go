@@ -19,14 +19,12 @@ func (c *Study) checkIslands(r *schema.Report) {
 		}
 		return
 	}
-	if c.RunLimit > 0 {
-		r.KeyErrorf("run_time_limit", "islands are one evolution, which ends where a round fails; leave it out")
-	}
-	r.RefuseIf(d.Islands < 2, "design.islands", "%d, want at least 2 populations", d.Islands)
-	r.RefuseIf(d.Rounds < 1, "design.rounds", "%d, want at least 1", d.Rounds)
+	r.ErrorIf(c.RunLimit > 0, "run_time_limit", "islands are one evolution, which ends where a round fails; leave it out")
+	r.FirstErrorIf(d.Islands < 2, "design.islands", "%d, want at least 2 populations", d.Islands)
+	r.FirstErrorIf(d.Rounds < 1, "design.rounds", "%d, want at least 1", d.Rounds)
 	for key, given := range map[string]bool{"vary": len(c.Vary) > 0, "design.replicates": d.Replicates > 1,
 		"design.seed_path": len(d.SeedPath) > 0} {
-		r.RefuseIf(given, key, "islands are one evolution, in which nothing else varies; leave it out")
+		r.FirstErrorIf(given, key, "islands are one evolution, in which nothing else varies; leave it out")
 	}
 }
 

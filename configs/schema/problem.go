@@ -194,10 +194,22 @@ func (r *Report) KeyWarnf(path, format string, args ...any) {
 	r.Warnf(path, "%s", keyText(path, format, args))
 }
 
-// RefuseIf is KeyErrorf where bad holds, unless something is wrong at path already.
-func (r *Report) RefuseIf(bad bool, path, format string, args ...any) {
-	if bad && !r.HasProblem(path) {
+// ErrorIf is KeyErrorf where bad holds.
+func (r *Report) ErrorIf(bad bool, path, format string, args ...any) {
+	if bad {
 		r.KeyErrorf(path, format, args...)
+	}
+}
+
+// FirstErrorIf is ErrorIf unless something is wrong at path already.
+func (r *Report) FirstErrorIf(bad bool, path, format string, args ...any) {
+	r.ErrorIf(bad && !r.HasProblem(path), path, format, args...)
+}
+
+// WarnIf is KeyWarnf where bad holds.
+func (r *Report) WarnIf(bad bool, path, format string, args ...any) {
+	if bad {
+		r.KeyWarnf(path, format, args...)
 	}
 }
 
