@@ -201,11 +201,8 @@ func (m *BallMarker) Place() r3.Vec { return vector(m.Position) }
 func vector(a [3]float64) r3.Vec { return r3.Vec{X: a[0], Y: a[1], Z: a[2]} }
 
 // places are those of the markers.
-func places(markers []BallMarker) (out []r3.Vec) {
-	for i := range markers {
-		out = append(out, markers[i].Place())
-	}
-	return out
+func places(markers []BallMarker) []r3.Vec {
+	return listOf(markers, func(m BallMarker) r3.Vec { return m.Place() })
 }
 
 // State is the start on the plane of a model of the ball.
@@ -233,10 +230,7 @@ func (c *BallFit) Spec() ball.Spec {
 	if c.Data.Body != "" {
 		points = c.BodyPoints()
 	}
-	var names []string
-	for i := range c.Markers {
-		names = append(names, c.Markers[i].Name)
-	}
+	names := listOf(c.Markers, func(m BallMarker) string { return m.Name })
 	return ball.Spec{
 		Body: known, Markers: points, Names: names, FreeParams: c.FreeParameters, Height: c.Height, Tilt: c.NormalLean, Noise: c.Noise,
 		Slide:      c.Ball.Slide,

@@ -97,11 +97,9 @@ func (b *Brush) Keys() schema.KeyTable {
 
 // brushKeys leads into p.
 func brushKeys(p *brush.Params) schema.KeyTable {
-	var t schema.KeyTable
-	for _, f := range p.Table() {
-		t = append(t, schema.TableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Integer: f.Integer, Ptr: f.Ptr, Flag: f.Flag})
-	}
-	return t
+	return listOf(p.Table(), func(f brush.Field) schema.TableKey {
+		return schema.TableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Integer: f.Integer, Ptr: f.Ptr, Flag: f.Flag}
+	})
 }
 
 // measure reads the files; relative ones start at the folder dir.

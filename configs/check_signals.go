@@ -139,6 +139,9 @@ func (c *Config) unknownSignal(r *schema.Report, at, name, what string, have []s
 		what)
 }
 
+// behind is what a pointer leads to.
+func behind(p *string) string { return *p }
+
 // listOf lists what each has of something, such as its name.
 func listOf[T, N any](list []T, name func(T) N) (out []N) {
 	for _, x := range list {

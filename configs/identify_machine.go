@@ -118,13 +118,13 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 				c.Machine, section, n)
 		}
 	}
-	refuse("loops", namesOf(m.Loops, func(l MachineLoop) string { return l.Name })...)
-	refuse("couplings", namesOf(m.Couplings, func(l MachineCoupling) string { return l.Name })...)
-	refuse("forces", namesOf(m.Forces, func(l MachineForce) string { return l.Name })...)
-	refuse("springs", namesOf(m.Springs, func(l MachineSpring) string { return l.Name })...)
-	refuse("shafts", namesOf(m.Shafts, func(l MachineShaft) string { return l.Name })...)
-	refuse("belts", namesOf(m.Belts, func(l MachineBelt) string { return l.Name })...)
-	refuse("stops", namesOf(m.Stops, func(l MachineStop) string { return l.Name })...)
+	refuse("loops", listOf(m.Loops, func(l MachineLoop) string { return l.Name })...)
+	refuse("couplings", listOf(m.Couplings, func(l MachineCoupling) string { return l.Name })...)
+	refuse("forces", listOf(m.Forces, func(l MachineForce) string { return l.Name })...)
+	refuse("springs", listOf(m.Springs, func(l MachineSpring) string { return l.Name })...)
+	refuse("shafts", listOf(m.Shafts, func(l MachineShaft) string { return l.Name })...)
+	refuse("belts", listOf(m.Belts, func(l MachineBelt) string { return l.Name })...)
+	refuse("stops", listOf(m.Stops, func(l MachineStop) string { return l.Name })...)
 	var joints []string
 	for i := range m.Bodies {
 		b := &m.Bodies[i]
@@ -168,13 +168,6 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 		}
 	}
 	return nil
-}
-
-func namesOf[T any](list []T, name func(T) string) (out []string) {
-	for _, x := range list {
-		out = append(out, name(x))
-	}
-	return out
 }
 
 // Rotary tells whether a joint turns.

@@ -194,10 +194,7 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 	base, _, _ := strings.Cut(name, "[")
 	base = strings.TrimRight(base, "+-")
 	laws := []string{law, "stribeck-bo-pavelescu", "lugre"} // static and kalman have laws of their own
-	for _, v := range c.Compare {
-		laws = append(laws, v.Law)
-	}
-	for _, n := range laws {
+	for _, n := range append(laws, listOf(c.Compare, func(v Variant) string { return v.Law })...) {
 		info, ok := friction.Find(n)
 		if !ok {
 			continue
@@ -260,12 +257,7 @@ func (p *IdentifyParam) Text(unit string) string {
 }
 
 // Files are the records that the file names.
-func (c *Identify) Files() (out []string) {
-	for _, p := range c.files() {
-		out = append(out, *p)
-	}
-	return out
-}
+func (c *Identify) Files() []string { return listOf(c.files(), behind) }
 
 // checkModel reports what is wrong with the model, as far as it can be said without the record.
 func (c *Identify) checkModel(r *schema.Report) {

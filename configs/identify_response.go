@@ -311,10 +311,7 @@ func (c *ResponseFit) checkOutputs(r *schema.Report) error {
 			r.KeyErrorf(at+".name", "%v", cmp.Or(err, errors.New("missing: the name of a number in the table of hil simulate")))
 			continue
 		case len(w.Signals) != 1:
-			var names []string
-			for _, s := range w.Signals {
-				names = append(names, s.Name)
-			}
+			names := listOf(w.Signals, func(s engine.Signal) string { return s.Name })
 			r.KeyErrorf(at+".name", "%s is several numbers, %s: name one", o.Name, strings.Join(names, ", "))
 			continue
 		}
@@ -335,11 +332,8 @@ func (c *ResponseFit) checkOutputs(r *schema.Report) error {
 	return nil
 }
 
-func (c *ResponseFit) starts() (theta []float64) {
-	for i := range c.Parameters {
-		theta = append(theta, c.Parameters[i].start)
-	}
-	return theta
+func (c *ResponseFit) starts() []float64 {
+	return listOf(c.Parameters, func(p ResponseParameter) float64 { return p.start })
 }
 
 // withParameters is a machine file with the parameters at theta.
@@ -404,12 +398,11 @@ func (c *ResponseFit) Spec(workers int) response.Spec {
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo,
 			Hi: p.Range.Hi}, Log: p.log()})
 	}
-	for _, in := range c.Inputs {
-		s.Inputs = append(s.Inputs, in.Path)
-	}
-	for _, o := range c.Outputs {
-		s.Outputs = append(s.Outputs, response.Output{Name: o.Name, Unit: o.unit, Noise: o.noise})
-	}
+	s.Inputs = listOf(c.Inputs, func(in ResponseInput) string { return in.Path })
+	s.Outputs = listOf(c.Outputs,
+		func(o ResponseOutput) response.Output {
+			return response.Output{Name: o.Name, Unit: o.unit, Noise: o.noise}
+		})
 	return s
 }
 
@@ -441,12 +434,7 @@ type ResponseColumn struct {
 }
 
 // Columns are those of the inputs, then those of the outputs.
-func (c *ResponseFit) Columns() (list []ResponseColumn) {
-	for _, in := range c.Inputs {
-		list = append(list, ResponseColumn{in.Path, in.unit, in.Column})
-	}
-	for _, o := range c.Outputs {
-		list = append(list, ResponseColumn{o.Name, o.unit, o.Column})
-	}
-	return list
+func (c *ResponseFit) Columns() []ResponseColumn {
+	return append(listOf(c.Inputs, func(in ResponseInput) ResponseColumn { return ResponseColumn{in.Path, in.unit, in.Column} }),
+		listOf(c.Outputs, func(o ResponseOutput) ResponseColumn { return ResponseColumn{o.Name, o.unit, o.Column} })...)
 }

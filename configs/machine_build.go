@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -119,11 +118,7 @@ func (c *MachineRun) Spec() machine.Spec {
 	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
-		out := multibody.Coupling{Name: k.Name, Offset: k.Offset}
-		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
-			out.Terms = append(out.Terms, multibody.Term{Joint: joint, Factor: k.Factors[joint]})
-		}
-		s.Couplings = append(s.Couplings, out)
+		s.Couplings = append(s.Couplings, multibody.Coupling{Name: k.Name, Offset: k.Offset, Terms: termsOf(k.Factors)})
 	}
 	s.Rows = m.rows()
 	s.Parts = m.parts

@@ -296,10 +296,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		bodies = append(append(bodies, m.Bodies[i].Name), m.Bodies[i].nodes()...)
 	}
 	ground := append(slices.Clone(bodies), groundName)
-	places := slices.Clone(ground)
-	for i := range m.Frames {
-		places = append(places, m.Frames[i].Name)
-	}
+	places := slices.Concat(ground, listOf(m.Frames, func(f MachineFrame) string { return f.Name }))
 	known := func(at, what, name string, list []string) {
 		switch {
 		case r.HasProblem(at):

@@ -45,9 +45,7 @@ func (f *MachineBeam) flex() (*multibody.Flex, error) {
 	if f.Bends == "z" {
 		b.Direction = r3.Vec{Z: 1}
 	}
-	for _, p := range f.Places {
-		b.Places = append(b.Places, machine.Place{Name: p.Name, X: p.X})
-	}
+	b.Places = listOf(f.Places, func(p BeamPlace) machine.Place { return machine.Place{Name: p.Name, X: p.X} })
 	return b.Flex()
 }
 

@@ -123,10 +123,7 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		r.KeyErrorf(p+key, "%v", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "machine: "), "outputs: "))
 		return
 	}
-	var joints []string
-	for i := range m.Joints {
-		joints = append(joints, m.Joints[i].Joint)
-	}
+	joints := listOf(m.Joints, func(f MachineFollow) string { return f.Joint })
 	m.run.withDrivenJoints(joints, false).checkStep(r, p+".file", joints, 1/c.Loop.Rate)
 	if n := len(model.Signals()); n > maxSignalsShown {
 		r.KeyErrorf(p+".outputs", "%d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", n,

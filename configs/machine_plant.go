@@ -94,10 +94,7 @@ func (c *Config) checkLinkage(r *schema.Report) {
 		r.KeyErrorf(at, "%v", err)
 		return
 	}
-	var joints []string
-	for i := range p.Axes {
-		joints = append(joints, p.Axes[i].Name)
-	}
+	joints := listOf(p.Axes, func(a VirtualAxis) string { return a.Name })
 	if c.Virtual.InnerRate > 0 {
 		p.Machine.run.withDrivenJoints(joints, true).checkStep(r, at+".file", joints, 1/c.Virtual.InnerRate)
 	}

@@ -25,9 +25,7 @@ func (m *Machine) rows() (list []machine.Row) {
 	for i := range m.Rows {
 		k := &m.Rows[i]
 		r := machine.Row{Name: k.Name, Offset: k.Offset.Generator()}
-		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
-			r.X = append(r.X, multibody.Term{Joint: joint, Factor: k.Factors[joint]})
-		}
+		r.X = termsOf(k.Factors)
 		for _, name := range slices.Sorted(maps.Keys(k.Charge)) {
 			r.Terms = append(r.Terms, machine.RowTerm{State: name + ".voltage", Charge: k.Charge[name]})
 		}
@@ -40,6 +38,13 @@ func (m *Machine) rows() (list []machine.Row) {
 		list = append(list, r)
 	}
 	return list
+}
+
+// termsOf are the factors of joints, by their names.
+func termsOf(factors map[string]float64) []multibody.Term {
+	return listOf(slices.Sorted(maps.Keys(factors)), func(joint string) multibody.Term {
+		return multibody.Term{Joint: joint, Factor: factors[joint]}
+	})
 }
 
 // currentState is the state of a current by what the file calls it: NAME, or MOTOR.id.

@@ -52,10 +52,7 @@ func WriteMachine(w io.Writer, r *robot.Robot, source string) error {
 		b.WriteString("  couplings:\n")
 	}
 	for _, c := range r.Spec.Couplings {
-		var terms []string
-		for _, t := range c.Terms {
-			terms = append(terms, schema.QuoteYAML(t.Joint)+": "+digits(t.Factor))
-		}
+		terms := listOf(c.Terms, func(t multibody.Term) string { return schema.QuoteYAML(t.Joint) + ": " + digits(t.Factor) })
 		fmt.Fprintf(b, "    %s: {of: {%s}, offset: %s}\n", schema.QuoteYAML(c.Name), strings.Join(terms, ", "), digits(c.Offset))
 	}
 	b.WriteString("duration: 1 s\n")

@@ -246,11 +246,7 @@ func (c *Study) BaseName() string {
 
 // Resampled are the changes to the file of a run of a bootstrap: draw gives n numbers below n.
 func (c *Study) Resampled(draw func(n int) []int) map[string]StudyValue {
-	var list []string
-	for _, k := range draw(len(c.recordFiles)) {
-		list = append(list, c.recordFiles[k])
-	}
-	return recordKeys(list)
+	return recordKeys(listOf(draw(len(c.recordFiles)), func(k int) string { return c.recordFiles[k] }))
 }
 
 // Recordings are the files of the pattern in records, from the folder of base.

@@ -39,7 +39,7 @@ func (s Simulation) Files() (paths []string) {
 	case s.Machine != nil:
 		return s.Machine.Files()
 	case s.Identify != nil:
-		paths = listOf(s.Identify.files(), func(p *string) string { return *p })
+		paths = s.Identify.Files()
 	case s.MachineFit != nil:
 		paths = s.MachineFit.Files()
 	case s.ResponseFit != nil:
@@ -188,10 +188,7 @@ func (c *Study) findFiles(r *schema.Report) (ok bool) {
 		if v.Files == "" {
 			continue
 		}
-		v.Values = nil
-		for _, path := range find(fmt.Sprintf("vary[%d].files", i), v.Files) {
-			v.Values = append(v.Values, StudyValue{schema.Word(path)})
-		}
+		v.Values = listOf(find(fmt.Sprintf("vary[%d].files", i), v.Files), func(path string) StudyValue { return StudyValue{schema.Word(path)} })
 	}
 	return ok
 }
@@ -213,17 +210,13 @@ func (c *Study) tryFactor(r *schema.Report, i int) {
 	}
 	var tries []*schema.Tree
 	if len(v.Values) > 0 {
-		for _, x := range v.Values {
-			tries = append(tries, x.t)
-		}
+		tries = listOf(v.Values, func(x StudyValue) *schema.Tree { return x.t })
 	} else {
 		middle := (v.Range.Lo + v.Range.Hi) / 2
 		if v.Scale == "whole" {
 			middle = v.Range.Lo
 		}
-		for _, x := range []float64{v.Range.Lo, v.Range.Hi, middle} {
-			tries = append(tries, v.tree(x))
-		}
+		tries = listOf([]float64{v.Range.Lo, v.Range.Hi, middle}, v.tree)
 	}
 	for _, t := range tries {
 		if !c.tryAt(r, v.Path, t, at+".path", at) {

@@ -186,10 +186,7 @@ func (v *StudyVary) readValues(r *schema.Report, at string) {
 
 // Numbers are the values of a factor that lists numbers, or whole numbers of a range; nil for a range and for words.
 func (v *StudyVary) Numbers() []float64 {
-	var out []float64
-	for _, n := range v.numbers {
-		out = append(out, n.Value)
-	}
+	out := listOf(v.numbers, func(n StudyNumber) float64 { return n.Value })
 	if v.Scale == "whole" && len(v.Values) == 0 {
 		for x := v.Range.Lo; x <= v.Range.Hi; x++ {
 			out = append(out, x)
