@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -233,12 +234,7 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 	r.FirstErrorIf((lo != 0 || hi != 0) && !(lo < hi), p+"."+limitKey, "%s to %s, want low < high", schema.Short(lo), schema.Short(hi))
 }
 
-func unitName(si string) string {
-	if si == "" {
-		return "pure numbers (unit \"\")"
-	}
-	return si
-}
+func unitName(si string) string { return cmp.Or(si, `pure numbers (unit "")`) }
 
 func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) {
 	if r.HasProblem(p) {

@@ -300,8 +300,9 @@ func (m *Machine) elements(wires map[string]*circuit.Held, axis func(joint strin
 		case "capacitor":
 			out = &circuit.Capacitor{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, C: e.C, U0: e.Volts}
 		case "voltage-source":
+			low, high := e.PWM.levels()
 			out = &circuit.VoltageSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode,
-				U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, e.PWM.lowLevel(), e.PWM.highLevel())), R: e.R}
+				U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, low, high)), R: e.R}
 		case "current-source":
 			out = &circuit.CurrentSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, I: generatorOr(e.Current, 0)}
 		case "switch":

@@ -76,12 +76,18 @@ func (c *Config) checkChain(r *schema.Report, m *Model) {
 		}
 	}
 	if err != nil {
-		key := ".file"
-		if strings.Contains(err.Error(), "outputs: ") {
-			key = ".outputs"
-		}
-		r.KeyErrorf(p+key, "%v", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "machine: "), "outputs: "))
+		refuseModel(r, p, err)
 	}
+}
+
+// refuseModel reports at a model what its engine says against its file or its outputs.
+func refuseModel(r *schema.Report, path string, err error) {
+	text := strings.TrimPrefix(err.Error(), "machine: ")
+	if strings.Contains(text, "outputs: ") {
+		r.KeyErrorf(path+".outputs", "%s", strings.TrimPrefix(text, "outputs: "))
+		return
+	}
+	r.KeyErrorf(path+".file", "%s", text)
 }
 
 // jointNumber is the place of q1 … in the chain.

@@ -64,19 +64,12 @@ func (e *CircuitElement) pulses(of *Signal, low, high float64) reference.Generat
 	return &circuit.PWM{Low: low, High: high, Period: 1 / e.PWM.Frequency, Duty: generatorOr(e.PWM.Duty, 0)}
 }
 
-// lowLevel and highLevel are the levels of a pulse-width modulated source (V); 0 for another source.
-func (p *CircuitPWM) lowLevel() float64 {
+// levels are the two of a pulse-width modulated source (V); 0 for another source.
+func (p *CircuitPWM) levels() (low, high float64) {
 	if p == nil {
-		return 0
+		return 0, 0
 	}
-	return p.LowVoltage
-}
-
-func (p *CircuitPWM) highLevel() float64 {
-	if p == nil {
-		return 0
-	}
-	return p.HighVoltage
+	return p.LowVoltage, p.HighVoltage
 }
 
 // lump is the winding as package plant has it.

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"slices"
-	"strings"
 
 	"hilrig/configs/schema"
 	"hilrig/engine/circuit"
@@ -116,11 +115,7 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 	}
 	model, err := models.NewMachine(c.MachineModel(m))
 	if err != nil {
-		key := ".file"
-		if strings.Contains(err.Error(), "outputs: ") {
-			key = ".outputs"
-		}
-		r.KeyErrorf(p+key, "%v", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "machine: "), "outputs: "))
+		refuseModel(r, p, err)
 		return
 	}
 	joints := listOf(m.Joints, func(f MachineFollow) string { return f.Joint })

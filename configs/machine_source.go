@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"os"
 	"slices"
 
@@ -35,10 +36,7 @@ func (s *MachineSource) read(r *schema.Report, path, dir string) {
 	if s.Text == "" {
 		return
 	}
-	name := s.File
-	if name == "" {
-		name = path + ".text"
-	}
+	name := cmp.Or(s.File, path+".text")
 	var warnings []schema.Problem
 	var err error
 	if kindOf([]byte(s.Text)) == ManipulatorFile {

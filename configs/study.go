@@ -223,12 +223,7 @@ func (c *Study) checkFigure(r *schema.Report, i int, names map[string]bool) {
 }
 
 // Folder is where the study keeps its files.
-func (c *Study) Folder() string {
-	if c.Output != "" {
-		return c.Output
-	}
-	return filepath.Join("runs", c.Name)
-}
+func (c *Study) Folder() string { return cmp.Or(c.Output, filepath.Join("runs", c.Name)) }
 
 // FileName is the path by which the study was loaded; for one that comes with the program its name there.
 func (c *Study) FileName() string { return c.name }

@@ -138,12 +138,7 @@ func (m *machineModes) print(w io.Writer, title, file string) {
 	fmt.Fprintf(w, "%s\n%s about its equilibrium, %d degrees of freedom\n\n", title, file, m.DOF)
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "equilibrium\t\t\n")
-	var names []string
-	for name := range m.Equilibrium {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(m.Equilibrium)) {
 		free := ""
 		if slices.Contains(m.FreePositions, name) {
 			free = " free"

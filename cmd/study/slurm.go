@@ -275,8 +275,5 @@ func (q *queue) lastWords(task int) string {
 	b := q.block[task]
 	text, _ := os.ReadFile(filepath.Join(q.logs(), fmt.Sprintf("%d-%d.log", b, task-q.firstTask[b])))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if last := lines[len(lines)-1]; last != "" {
-		return last
-	}
-	return "its log says nothing"
+	return cmp.Or(lines[len(lines)-1], "its log says nothing")
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -94,8 +95,5 @@ func (u Unit) Quantity() string {
 			return q.name
 		}
 	}
-	if u.SI == "" {
-		return "a pure number"
-	}
-	return u.SI
+	return cmp.Or(u.SI, "a pure number")
 }
