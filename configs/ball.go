@@ -137,11 +137,10 @@ func BallFitBytes(name string, data []byte) (*BallFit, []schema.Problem, error) 
 func (c *BallRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	checkBall(r, c.Version, &c.Ball, c.Markers)
-	if c.Start.Sliding != [2]float64{} && !c.Ball.Slips {
-		r.Errorf("start.sliding", "start.sliding: the contact slides at the start, and ball.slips says that it cannot")
-	}
+	r.ErrorIf(c.Start.Sliding != [2]float64{} && !c.Ball.Slips, "start.sliding",
+		"the contact slides at the start, and ball.slips says that it cannot")
 	if n := c.Duration * c.Cameras.Rate; n > maxRows && !r.HasProblem("duration") && !r.HasProblem("cameras") {
-		r.Errorf("duration", "duration: %.3g frames, at most %d are kept", n, maxRows)
+		r.KeyErrorf("duration", "%.3g frames, at most %d are kept", n, maxRows)
 	}
 }
 
@@ -149,23 +148,19 @@ func (c *BallRun) Check(r *schema.Report) {
 func (c *BallFit) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	checkBall(r, c.Version, &c.Ball, c.Markers)
-	if c.Data.File == "" && !r.HasProblem("data") {
-		r.Errorf("data.file", "data.file is missing: the recording of the markers")
-	}
+	r.ErrorIf(c.Data.File == "" && !r.HasProblem("data"), "data.file", "is missing: the recording of the markers")
 	switch {
 	case r.HasProblem("markers"):
 	case c.Data.Body == "" && len(c.Markers) < 3:
-		r.Errorf("markers", "markers: %d, want three or more that are not in a line; or name in data.body a body with poses", len(c.Markers))
+		r.KeyErrorf("markers", "%d, want three or more that are not in a line; or name in data.body a body with poses", len(c.Markers))
 	case c.Data.Body != "" && len(c.Markers) > 0:
-		r.Errorf("markers", "markers: data.body takes the poses of %s in place of markers; leave one of them out", c.Data.Body)
+		r.KeyErrorf("markers", "data.body takes the poses of %s in place of markers; leave one of them out", c.Data.Body)
 	case c.Data.Body != "" && c.Noise == 0 && !r.HasProblem("noise"):
-		r.Errorf("noise", "noise is missing: poses do not tell their noise; that of a point of the ball, in m")
+		r.KeyErrorf("noise", "is missing: poses do not tell their noise; that of a point of the ball, in m")
 	}
-	if c.Ball.Slips {
-		r.Errorf("ball.slips", "ball.slips: a fit takes the ball to roll, and refuses a recording in which it does not; leave it out")
-	}
+	r.ErrorIf(c.Ball.Slips, "ball.slips", "a fit takes the ball to roll, and refuses a recording in which it does not; leave it out")
 	if s := c.Data.Span; s != [2]float64{} && !(s[0] >= 0 && s[1] > s[0]) {
-		r.Errorf("data.span", "data.span: from %g to %g s, want rising times", s[0], s[1])
+		r.KeyErrorf("data.span", "from %g to %g s, want rising times", s[0], s[1])
 	}
 	if err := ball.CheckFree(c.FreeParameters); err != nil && !r.HasProblem("free") {
 		for text := range strings.Lines(err.Error()) {
@@ -176,9 +171,7 @@ func (c *BallFit) Check(r *schema.Report) {
 
 // checkBall is what both kinds of file share.
 func checkBall(r *schema.Report, version int, p *plant.Params, markers []BallMarker) {
-	if version != 1 && !r.HasProblem("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", version)
-	}
+	r.FirstErrorIf(version != 1, "version", "%d, this program reads version 1", version)
 	if !r.HasProblem("ball") {
 		for _, bad := range p.Check() {
 			if !r.HasProblem("ball." + bad.Path) {
@@ -208,11 +201,8 @@ func (m *BallMarker) Place() r3.Vec { return vector(m.Position) }
 func vector(a [3]float64) r3.Vec { return r3.Vec{X: a[0], Y: a[1], Z: a[2]} }
 
 // places are those of the markers.
-func places(markers []BallMarker) (out []r3.Vec) {
-	for i := range markers {
-		out = append(out, markers[i].Place())
-	}
-	return out
+func places(markers []BallMarker) []r3.Vec {
+	return listOf(markers, func(m BallMarker) r3.Vec { return m.Place() })
 }
 
 // State is the start on the plane of a model of the ball.
@@ -240,10 +230,7 @@ func (c *BallFit) Spec() ball.Spec {
 	if c.Data.Body != "" {
 		points = c.BodyPoints()
 	}
-	var names []string
-	for i := range c.Markers {
-		names = append(names, c.Markers[i].Name)
-	}
+	names := listOf(c.Markers, func(m BallMarker) string { return m.Name })
 	return ball.Spec{
 		Body: known, Markers: points, Names: names, FreeParams: c.FreeParameters, Height: c.Height, Tilt: c.NormalLean, Noise: c.Noise,
 		Slide:      c.Ball.Slide,

@@ -103,21 +103,17 @@ func (v *Virtual) ballOutput(d *Device, m Measure) (output int, own bool) {
 func (c *Config) checkBallPlant(r *schema.Report) {
 	p := &c.Virtual.Plant
 	const at = "virtual.plant"
-	if len(p.Axes) > 0 {
-		r.Errorf(at+".axes", "%s.axes: a ball has no axes; its numbers are %s.x, %s.qw and so on (docs/howto/ball-rig.md)", at, ballName, ballName)
-	}
-	if r.HasKey(at + ".supply") {
-		r.Warnf(at+".supply", "%s.supply: not used by a plant of kind ball", at)
-	}
+	r.ErrorIf(len(p.Axes) > 0, at+".axes", "a ball has no axes; its numbers are %s.x, %s.qw and so on (docs/howto/ball-rig.md)", ballName,
+		ballName)
+	r.WarnIf(r.HasKey(at+".supply"), at+".supply", "not used by a plant of kind ball")
 	for i := range c.Axes {
 		a := &c.Axes[i]
-		if a.Drive.Kind != plant.NoDrive && !r.HasProblem(a.path()+".drive") {
-			r.Errorf(a.path()+".drive.kind", "%s.drive.kind: %s, but the plant is a ball, which nothing drives; want none", a.path(), a.Drive.Kind)
-		}
+		r.ErrorIf(a.Drive.Kind != plant.NoDrive && !r.HasProblem(a.path()+".drive"), a.path()+".drive.kind",
+			"%s, but the plant is a ball, which nothing drives; want none", a.Drive.Kind)
 	}
 	for i := range c.Devices {
 		if d := &c.Devices[i]; d.Name == ballName {
-			r.Errorf(d.path(), "%s: a plant of kind ball calls its own numbers %s.x and so on; give the device another name", d.path(), ballName)
+			r.KeyErrorf(d.path(), "a plant of kind ball calls its own numbers %s.x and so on; give the device another name", ballName)
 		}
 	}
 	b := p.Ball
@@ -130,7 +126,7 @@ func (c *Config) checkBallPlant(r *schema.Report) {
 		}
 	}
 	if s := b.Start; s.RestartPeriod > 0 && s.RestartPeriod*c.FastestRate() < 2 {
-		r.Errorf(at+".ball.start.every", "%s.ball.start.every: %s s, want at least two frames, %s s", at, schema.Short(s.RestartPeriod),
+		r.KeyErrorf(at+".ball.start.every", "%s s, want at least two frames, %s s", schema.Short(s.RestartPeriod),
 			schema.Short(2/c.FastestRate()))
 	}
 }
@@ -151,7 +147,7 @@ func (c *Config) checkSeen(r *schema.Report) {
 		}
 		name := d.Name + "." + m.Name
 		p := fmt.Sprintf("%s.measure[%d]", d.path(), k)
-		r.Errorf(p+".name", "%s.name: nothing of the ball is %s; want virtual.sensors: {%s: {of: …}} with one of %s, or leave it out", p,
+		r.KeyErrorf(p+".name", "nothing of the ball is %s; want virtual.sensors: {%s: {of: …}} with one of %s, or leave it out",
 			m.Name,
 			name, strings.Join(outputs, ", "))
 	})

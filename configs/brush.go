@@ -97,11 +97,9 @@ func (b *Brush) Keys() schema.KeyTable {
 
 // brushKeys leads into p.
 func brushKeys(p *brush.Params) schema.KeyTable {
-	var t schema.KeyTable
-	for _, f := range p.Table() {
-		t = append(t, schema.TableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Integer: f.Integer, Ptr: f.Ptr, Flag: f.Flag})
-	}
-	return t
+	return listOf(p.Table(), func(f brush.Field) schema.TableKey {
+		return schema.TableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Integer: f.Integer, Ptr: f.Ptr, Flag: f.Flag}
+	})
 }
 
 // measure reads the files; relative ones start at the folder dir.
@@ -116,11 +114,11 @@ func (b *Brush) measure(r *schema.Report, dir string) {
 		section, _, _ := strings.Cut(at, "."+f.key[strings.Index(f.key, ".")+1:])
 		for _, key := range f.instead {
 			if k := section + "." + key; r.HasKey(k) {
-				r.Errorf(k, "%s: not used, %s has what was measured; leave it out", k, at)
+				r.KeyErrorf(k, "not used, %s has what was measured; leave it out", at)
 			}
 		}
 		if err := f.read(*path, &b.Params); err != nil {
-			r.Errorf(at, "%s: %v", at, err)
+			r.KeyErrorf(at, "%v", err)
 		}
 	}
 }

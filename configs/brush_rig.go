@@ -20,9 +20,7 @@ type BrushRig struct {
 }
 
 // SetDefaults of the virtual rig of a brush.
-func (b *BrushRig) SetDefaults() {
-	b.Step, b.Parameters = 20e-6, schema.New[RigBrush]()
-}
+func (b *BrushRig) SetDefaults() { b.Step, b.Parameters = 20e-6, schema.New[RigBrush]() }
 
 // RigBrush is a brush without the motor around it, which a rig file describes elsewhere.
 type RigBrush struct{ brush.Params }
@@ -66,7 +64,7 @@ func (c *Config) checkBrushes(r *schema.Report) {
 func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAxis) {
 	at := a.path()
 	if !a.Drive.Kind.is(plant.VoltageDrive) {
-		r.Errorf(at+".drive.kind", "%s.drive.kind: %s; a motor whose brushes are simulated has a voltage", at, a.Drive.Kind)
+		r.KeyErrorf(at+".drive.kind", "%s; a motor whose brushes are simulated has a voltage", a.Drive.Kind)
 		return
 	}
 	p.Brush.Parameters.check(r, "virtual.plant.brush.parameters", *a.Motor, p.Brush.Step)
@@ -76,12 +74,12 @@ func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAx
 	}{{"cogging", a.Cogging}, {"gravity", a.Gravity}, {"stops.stiffness", a.Stops.Stiffness}, {"motor.brush_drop", a.Motor.BrushDrop},
 		{"thermal.copper_tc", a.Thermal.CopperTC}, {"thermal.friction_tc", a.Thermal.FrictionTC}} {
 		if p := at + "." + k.key; k.v != 0 && r.HasKey(p) {
-			r.Warnf(p, "%s: not used by a plant of kind brush", p)
+			r.KeyWarnf(p, "not used by a plant of kind brush")
 		}
 	}
 	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m != nil && m.Friction.Model != nil {
-		r.Errorf(m.path()+".friction", "%s.friction: Coulomb friction of %s N·m, of which the brushes of virtual.plant.brush alone have %s "+
-			"N·m; what is left for the bearings is not told by the parameters of %s: give it as %s.friction", m.path(),
+		r.KeyErrorf(m.path()+".friction", "Coulomb friction of %s N·m, of which the brushes of virtual.plant.brush alone have %s N·m; what is "+
+			"left for the bearings is not told by the parameters of %s: give it as %s.friction",
 			schema.Short(m.Friction.Model.Levels().Sliding.Max()), schema.Short(c.BrushFriction()), m.Friction.Name, at)
 	}
 }
@@ -89,9 +87,7 @@ func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAx
 // check asks the model; it is built only when its numbers are in range.
 func (b *RigBrush) check(r *schema.Report, path string, m plant.Motor, step float64) {
 	p := b.Of(m) // what is wrong with the motor is said where it stands
-	if b.Commutator.TrueSlots {
-		r.Errorf(path+".commutator.true_slots", "%s.commutator.true_slots: true slots need steps that a loop has no time for; leave it out", path)
-	}
+	r.ErrorIf(b.Commutator.TrueSlots, path+".commutator.true_slots", "true slots need steps that a loop has no time for; leave it out")
 	if problems := engine.Problems(p.Validate()); problems != nil {
 		for _, p := range problems {
 			r.SectionError(path, p.Path, p.Text)
@@ -100,10 +96,10 @@ func (b *RigBrush) check(r *schema.Report, path string, m plant.Motor, step floa
 	}
 	model, err := brush.New(p)
 	if err != nil {
-		r.Errorf(path, "%s: %v", path, err)
+		r.KeyErrorf(path, "%v", err)
 		return
 	}
 	for _, w := range model.Warnings(step) {
-		r.Warnf(path, "%s: %s", path, w)
+		r.KeyWarnf(path, "%s", w)
 	}
 }

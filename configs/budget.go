@@ -145,8 +145,7 @@ func (b Budget) String() string {
 		return s.String()
 	}
 	fmt.Fprintf(&s, "age            a sample is at most %.3g ms old when the tick reads it: %.3g ms on the line, up to %.3g ms between "+
-		"frames\n",
-		1e3*b.Age(), 1e3*b.Rx.Wire, 1e3/b.Rx.Rate)
+		"frames\n", 1e3*b.Age(), 1e3*b.Rx.Wire, 1e3/b.Rx.Rate)
 	return s.String()
 }
 
@@ -183,8 +182,7 @@ func (b Budget) checkTurns(r *schema.Report, d *Device) {
 	most := &turn
 	path := d.path() + ".rate"
 	text := fmt.Sprintf("%s: questions and replies take %.0f %% of the line's time, with the delays of slaves and adapter; most of it %s, "+
-		"%.3g ms at %.4g Hz",
-		path, 100*load, most.Name, 1e3*most.Takes(p).Seconds(), 1/most.Period.Seconds())
+		"%.3g ms at %.4g Hz", path, 100*load, most.Name, 1e3*most.Takes(p).Seconds(), 1/most.Period.Seconds())
 	if load <= 1 {
 		r.Warnf(path, "%s", text)
 		return
@@ -194,8 +192,7 @@ func (b Budget) checkTurns(r *schema.Report, d *Device) {
 		place = d.path()
 	}
 	r.ErrorAt(path, r.PlaceOf(place), fmt.Sprintf("lower %s, loop.rate or the poll of some fields, raise %s.baud, or read fields at once "+
-		"that lie near each other (%s.%s.gap)",
-		path, d.path(), d.path(), d.Protocol), "%s", text)
+		"that lie near each other (%s.%s.gap)", path, d.path(), d.path(), d.Protocol), "%s", text)
 }
 
 // standardBauds are the speeds that adapters commonly offer.
@@ -223,17 +220,16 @@ func (c *Config) checkBudget(r *schema.Report, d *Device) {
 			continue
 		}
 		load := fmt.Sprintf("%s %d bytes per frame × %s frames/s × 10 bits = %.0f bit/s over a line of %d bit/s (%.0f %%); at this rate %.3g "+
-			"bytes per frame fit",
-			f.sender, f.Bytes, schema.Short(f.Rate), float64(f.Bytes)*f.Rate*10, b.Baud, 100*f.Use, f.Fit)
+			"bytes per frame fit", f.sender, f.Bytes, schema.Short(f.Rate), float64(f.Bytes)*f.Rate*10, b.Baud, 100*f.Use, f.Fit)
 		if b.Estimated {
 			if f.Use > 1 {
 				load += "; the length of a text line is an estimate"
 			}
-			r.Warnf(at+".baud", "%s.baud: %s", at, load)
+			r.KeyWarnf(at+".baud", "%s", load)
 			continue
 		}
 		if f.Use <= 1 {
-			r.Warnf(at+".baud", "%s.baud: %s", at, load)
+			r.KeyWarnf(at+".baud", "%s", load)
 			continue
 		}
 		advice := fmt.Sprintf("lower %s to %.0f Hz or send shorter fields", f.key, math.Floor(float64(b.Baud)/10/float64(f.Bytes)))

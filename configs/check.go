@@ -20,9 +20,7 @@ import (
 // Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
 // line too slow for its frames. Warnings are legal settings that deserve a thought.
 func (c *Config) Check(r *schema.Report) {
-	if c.Version != 2 && !r.HasProblem("version") {
-		r.Errorf("version", "version: %d, this program reads version 2; hil config example shows it", c.Version)
-	}
+	r.FirstErrorIf(c.Version != 2, "version", "%d, this program reads version 2; hil config example shows it", c.Version)
 	r.CheckBounds(c)
 	c.checkNames(r)
 	c.checkLoop(r)
@@ -64,45 +62,34 @@ func (c *Config) checkNames(r *schema.Report) {
 	switch {
 	case r.HasProblem("rig.name"):
 	case c.Rig.Name == "":
-		r.Errorf("rig.name", "rig.name is missing: it is part of every topic and of the folder of a recording")
+		r.KeyErrorf("rig.name", "is missing: it is part of every topic and of the folder of a recording")
 	case !rigName.MatchString(c.Rig.Name):
-		r.Errorf("rig.name", "rig.name: %s, want up to 48 letters, digits, - and _", schema.Quote(c.Rig.Name))
+		r.KeyErrorf("rig.name", "%s, want up to 48 letters, digits, - and _", schema.Quote(c.Rig.Name))
 	}
 }
 
 func (c *Config) checkLoop(r *schema.Report) {
 	l := c.Loop
-	if l.Overrun.Policy == hil.OverrunCatchUp && l.Overrun.Max == 0 {
-		r.Errorf("loop.overrun.max", "loop.overrun.max: 0, want at least 1 with policy catch-up")
-	}
-	if l.Overrun.Max > 100 && (l.Overrun.Policy == hil.OverrunHold || l.Overrun.Policy == hil.OverrunTrip) {
-		r.Errorf("loop.overrun.max", "loop.overrun.max: %d, want 0 to 100: misses are counted in a window of 100 ticks", l.Overrun.Max)
-	}
+	r.ErrorIf(l.Overrun.Policy == hil.OverrunCatchUp && l.Overrun.Max == 0, "loop.overrun.max", "0, want at least 1 with policy catch-up")
+	r.ErrorIf(l.Overrun.Max > 100 && (l.Overrun.Policy == hil.OverrunHold || l.Overrun.Policy == hil.OverrunTrip), "loop.overrun.max",
+		"%d, want 0 to 100: misses are counted in a window of 100 ticks", l.Overrun.Max)
 	if r.HasProblem("loop.rate") {
 		return
 	}
-	if l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate {
-		r.Errorf("loop.overrun.limit", "loop.overrun.limit: %s s, want at least two periods, %s s", schema.Short(l.Overrun.Limit),
-			schema.Short(2/l.Rate))
-	}
-	if l.Spin > 0.5/l.Rate {
-		r.Errorf("loop.spin", "loop.spin: %s s, want at most half a period, %s s", schema.Short(l.Spin), schema.Short(0.5/l.Rate))
-	}
-	if l.Rate > 5000 {
-		r.Warnf("loop.rate", "loop.rate: %s Hz needs an isolated processor; up to 5 kHz does not", schema.Short(l.Rate))
-	}
+	r.ErrorIf(l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate, "loop.overrun.limit", "%s s, want at least two periods, %s s",
+		schema.Short(l.Overrun.Limit), schema.Short(2/l.Rate))
+	r.ErrorIf(l.Spin > 0.5/l.Rate, "loop.spin", "%s s, want at most half a period, %s s", schema.Short(l.Spin), schema.Short(0.5/l.Rate))
+	r.WarnIf(l.Rate > 5000, "loop.rate", "%s Hz needs an isolated processor; up to 5 kHz does not", schema.Short(l.Rate))
 	for i := range c.Devices {
 		d := &c.Devices[i]
-		if l.Clock == d.Name && d.Rate != 0 && d.Rate != l.Rate {
-			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", d.path(),
-				schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
-		}
+		r.ErrorIf(l.Clock == d.Name && d.Rate != 0 && d.Rate != l.Rate, d.path()+".rate",
+			"%s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
 	}
 	if clocks := append([]string{"wall"}, listOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) &&
 		!r.HasProblem("loop.clock") {
 		c.unknownSignal(r, "loop.clock", l.Clock, "device, nor wall", clocks)
 	} else if k := c.Pacer(); k >= 0 && !c.Devices[k].Required {
-		r.Errorf("loop.clock", "loop.clock: %s is not required; a device that makes the ticks must be there", l.Clock)
+		r.KeyErrorf("loop.clock", "%s is not required; a device that makes the ticks must be there", l.Clock)
 	}
 }
 
@@ -113,9 +100,7 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 	at, spec := a.path()+".reference", a.Reference.Spec
 	spec.Fade = 0 // begins with RUN, from where the axis is then
 	g := checkMotion(r, at, spec, a.Unit(referenceTag))
-	if len(spec.Tones) > 64 {
-		r.Errorf(at+".tones", "%s.tones: %d, at most 64", at, len(spec.Tones))
-	}
+	r.ErrorIf(len(spec.Tones) > 64, at+".tones", "%d, at most 64", len(spec.Tones))
 	if g == nil {
 		return
 	}
@@ -123,14 +108,13 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 	if a.Reference.Times != nil {
 		speed *= math.Abs(*a.Reference.Times)
 	}
-	if !r.HasProblem("loop.rate") && frequency > c.Loop.Rate/10 {
-		r.Errorf(at, "%s: %s Hz is more than a tenth of loop.rate; a tick would see steps", at, schema.Short(frequency))
-	}
+	r.ErrorIf(!r.HasProblem("loop.rate") && frequency > c.Loop.Rate/10, at, "%s Hz is more than a tenth of loop.rate; a tick would see steps",
+		schema.Short(frequency))
 	if a.Reference.Quantity != axis.OfPosition {
 		return
 	}
 	if top := a.Guard.MaxSpeed; top > 0 && speed > top {
-		r.Errorf(at, "%s: asks for up to %s %[5]s, but %[3]s.guard.max_speed trips at %[4]s %[5]s", at, schema.Short(speed), a.path(),
+		r.KeyErrorf(at, "asks for up to %s %[4]s, but %[2]s.guard.max_speed trips at %[3]s %[4]s", schema.Short(speed), a.path(),
 			schema.Short(top), a.Unit("rad/s"))
 	}
 	c.checkTop(r, a, speed)
@@ -164,7 +148,7 @@ func (c *Config) checkTop(r *schema.Report, a *Axis, speed float64) {
 	}
 	if have := math.Min(-lim[0], lim[1]); have > 0 && need > have {
 		unit := a.Unit(a.Drive.Kind.Unit())
-		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g %s needs about %.3g %s, the drive gives %.3g %s", p, speed, a.Unit("rad/s"),
+		r.KeyWarnf(p+".reference", "its top speed of %.3g %s needs about %.3g %s, the drive gives %.3g %s", speed, a.Unit("rad/s"),
 			need, unit, have, unit)
 	}
 }
@@ -172,16 +156,12 @@ func (c *Config) checkTop(r *schema.Report, a *Axis, speed float64) {
 func (c *Config) checkOutside(r *schema.Report) {
 	m := c.MQTT
 	if m.Enabled {
-		if !topicPart.MatchString(m.Prefix) {
-			r.Errorf("mqtt.prefix", "mqtt.prefix: %s, want words joined by /, without a leading or closing / and without + # $",
-				schema.Quote(m.Prefix))
-		}
+		r.ErrorIf(!topicPart.MatchString(m.Prefix), "mqtt.prefix", "%s, want words joined by /, without a leading or closing / and without + # $",
+			schema.Quote(m.Prefix))
 		if m.Broker == "" {
 			c.checkListen(r, "mqtt.listen", m.Listen)
 			for _, f := range []struct{ key, v string }{{"mqtt.user", m.User}, {"mqtt.password", m.Password}, {"mqtt.ca", m.CA}} {
-				if f.v != "" {
-					r.Warnf(f.key, "%s: used with an external broker only; mqtt.broker is empty", f.key)
-				}
+				r.WarnIf(f.v != "", f.key, "used with an external broker only; mqtt.broker is empty")
 			}
 		} else {
 			c.checkBroker(r)
@@ -190,27 +170,23 @@ func (c *Config) checkOutside(r *schema.Report) {
 	if c.Web.Enabled {
 		c.checkListen(r, "web.listen", c.Web.Listen)
 	}
-	if c.Record.Enabled && c.Record.Dir == "" {
-		r.Errorf("record.dir", "record.dir is empty: give a folder, or set record.enabled to false")
-	}
-	if c.Record.MaxBytes > 0 && c.Record.MaxBytes < 1e6 {
-		r.Errorf("record.keep", "record.keep: %s B is less than one minute of recording; want 0 (keep all) or at least 1 MB",
-			schema.Short(c.Record.MaxBytes))
-	}
+	r.ErrorIf(c.Record.Enabled && c.Record.Dir == "", "record.dir", "is empty: give a folder, or set record.enabled to false")
+	r.ErrorIf(c.Record.MaxBytes > 0 && c.Record.MaxBytes < 1e6, "record.keep",
+		"%s B is less than one minute of recording; want 0 (keep all) or at least 1 MB", schema.Short(c.Record.MaxBytes))
 }
 
 func (c *Config) checkListen(r *schema.Report, path, addr string) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		r.Errorf(path, "%s: %s, want host:port such as localhost:8080", path, schema.Quote(addr))
+		r.KeyErrorf(path, "%s, want host:port such as localhost:8080", schema.Quote(addr))
 		return
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		r.Errorf(path, "%s: port %s is not a number from 0 to 65535", path, schema.Quote(port))
+		r.KeyErrorf(path, "port %s is not a number from 0 to 65535", schema.Quote(port))
 		return
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		r.Warnf(path, "%s: %s can be read by everybody in the network; localhost keeps it on this machine", path, schema.Quote(addr))
+		r.KeyWarnf(path, "%s can be read by everybody in the network; localhost keeps it on this machine", schema.Quote(addr))
 	}
 }
 
@@ -218,35 +194,31 @@ func (c *Config) checkBroker(r *schema.Report) {
 	m := c.MQTT
 	u, err := url.Parse(m.Broker)
 	if err != nil || u.Host == "" {
-		r.Errorf("mqtt.broker", "mqtt.broker: %s, want an address such as tcp://host:1883 or ssl://host:8883", schema.Quote(m.Broker))
+		r.KeyErrorf("mqtt.broker", "%s, want an address such as tcp://host:1883 or ssl://host:8883", schema.Quote(m.Broker))
 		return
 	}
 	schemes := []string{"tcp", "ssl", "ws", "wss"}
 	if !slices.Contains(schemes, u.Scheme) {
 		hint := map[string]string{"mqtt": " (mqtt:// is tcp:// here)", "mqtts": " (mqtts:// is ssl:// here)", "tls": " (tls:// is ssl:// here)",
 			"http": " (MQTT over WebSocket is ws://)", "https": " (MQTT over WebSocket is wss://)"}[u.Scheme]
-		r.Errorf("mqtt.broker", "mqtt.broker: %s is none of %s%s", schema.Quote(u.Scheme+"://"), strings.Join(schemes, ", "), hint)
+		r.KeyErrorf("mqtt.broker", "%s is none of %s%s", schema.Quote(u.Scheme+"://"), strings.Join(schemes, ", "), hint)
 		return
 	}
-	if u.User != nil {
-		r.Errorf("mqtt.broker", "mqtt.broker: user and password stand in mqtt.user and mqtt.password, not in the address")
-	}
+	r.ErrorIf(u.User != nil, "mqtt.broker", "user and password stand in mqtt.user and mqtt.password, not in the address")
 	if u.Port() == "" {
-		r.Errorf("mqtt.broker", "mqtt.broker: %s has no port; 1883 is usual for tcp, 8883 for ssl", schema.Quote(m.Broker))
+		r.KeyErrorf("mqtt.broker", "%s has no port; 1883 is usual for tcp, 8883 for ssl", schema.Quote(m.Broker))
 	}
 	secure := u.Scheme == "ssl" || u.Scheme == "wss"
 	switch {
 	case m.CA != "" && !secure:
-		r.Errorf("mqtt.ca", "mqtt.ca: needs ssl:// or wss://, the broker is %s://", u.Scheme)
+		r.KeyErrorf("mqtt.ca", "needs ssl:// or wss://, the broker is %s://", u.Scheme)
 	case m.CA != "":
 		if _, err := os.Stat(m.CA); err != nil {
-			r.Errorf("mqtt.ca", "mqtt.ca: %v", err)
+			r.KeyErrorf("mqtt.ca", "%v", err)
 		}
 	}
-	if m.Password != "" && m.User == "" {
-		r.Errorf("mqtt.user", "mqtt.user is missing: there is a password without a user")
-	}
+	r.ErrorIf(m.Password != "" && m.User == "", "mqtt.user", "is missing: there is a password without a user")
 	if ip := net.ParseIP(u.Hostname()); m.Password != "" && !secure && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		r.Warnf("mqtt.broker", "mqtt.broker: the password crosses the network in clear text; ssl:// hides it")
+		r.KeyWarnf("mqtt.broker", "the password crosses the network in clear text; ssl:// hides it")
 	}
 }

@@ -58,30 +58,29 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 		switch other := taken[k.signal]; {
 		case r.HasProblem(at) || k.signal == "" && k.need == "":
 		case k.signal == "":
-			r.Errorf(at, "%s is missing: the %s, %s", at, k.signalKind, k.need)
+			r.KeyErrorf(at, "is missing: the %s, %s", k.signalKind, k.need)
 		case strings.HasPrefix(k.key, "drive.") && a.Drive.Kind == plant.NoDrive:
-			r.Errorf(at, "%s: %s, but drive.kind is none: give the kind of the drive, or leave this out", at, k.signal)
+			r.KeyErrorf(at, "%s, but drive.kind is none: give the kind of the drive, or leave this out", k.signal)
 		case k.key == "drive.applied" && a.Drive.Kind != plant.VoltageDrive:
-			r.Errorf(at, "%s: only a voltage drive has one; what another drive does is %s.current or %s.effort", at, p, p)
+			r.KeyErrorf(at, "only a voltage drive has one; what another drive does is %s.current or %s.effort", p, p)
 		case !slices.Contains(k.among, k.signal):
 			if !unclear[k.signalKind] {
 				c.unknownSignal(r, at, k.signal, k.signalKind, k.among)
 			}
 		case other != "" && !(k.key == "drive.enable" && strings.HasSuffix(other, ".drive.enable")): // one line may enable several drives
-			r.Errorf(at, "%s: %s is %s already", at, k.signal, other)
+			r.KeyErrorf(at, "%s is %s already", k.signal, other)
 		case k.key == "drive.command" && !slices.Contains(k.units, unit[k.signal]):
-			r.Errorf(at, "%s: %s is in %s; a %s drive of a %s axis takes %s: correct drive.kind, or the unit of the command", at, k.signal,
+			r.KeyErrorf(at, "%s is in %s; a %s drive of a %s axis takes %s: correct drive.kind, or the unit of the command", k.signal,
 				unitName(unit[k.signal]), driven.String(), a.Kind, k.units[0])
 		case !slices.Contains(k.units, unit[k.signal]):
-			r.Errorf(at, "%s: %s is measured in %s; want %s", at, k.signal, unitName(unit[k.signal]), unitName(k.units[0]))
+			r.KeyErrorf(at, "%s is measured in %s; want %s", k.signal, unitName(unit[k.signal]), unitName(k.units[0]))
 		}
 		if slices.Contains(k.among, k.signal) {
 			taken[k.signal] = at
 		}
 	}
-	if a.Current == "" && !r.HasProblem(p+".current") && a.Drive.Kind == plant.VoltageDrive {
-		r.Warnf(p+".current", "%s.current is missing: friction is estimated from the voltage alone, and currents are not guarded", p)
-	}
+	r.WarnIf(a.Current == "" && !r.HasProblem(p+".current") && a.Drive.Kind == plant.VoltageDrive, p+".current",
+		"is missing: friction is estimated from the voltage alone, and currents are not guarded")
 }
 
 // checkDrive looks at what an axis must have with its kind of drive, and at what it cannot have.
@@ -91,9 +90,7 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 		return
 	}
 	missing := func(key, why string) {
-		if !r.HasProblem(p + "." + key) {
-			r.Errorf(p+"."+key, "%s.%s is missing: %s", p, key, why)
-		}
+		r.ErrorIf(!r.HasProblem(p+"."+key), p+"."+key, "is missing: %s", why)
 	}
 	voltage := kind == plant.VoltageDrive
 	inertia := a.Inertia > 0 || !voltage && kind.Forces()
@@ -101,12 +98,12 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	case voltage && a.Motor == nil:
 		missing("motor", "a voltage drive needs the motor's R, L, K and J")
 	case !voltage && a.Motor != nil:
-		r.Errorf(p+".motor", "%s.motor: belongs to a voltage drive; with drive.kind %s give inertia, and drive.K in %s where a current is "+
-			"commanded or measured", p, kind, a.Unit("N·m/A"))
+		r.KeyErrorf(p+".motor", "belongs to a voltage drive; with drive.kind %s give inertia, and drive.K in %s where a current is commanded "+
+			"or measured", kind, a.Unit("N·m/A"))
 	case voltage && a.Inertia != 0:
-		r.Errorf(p+".inertia", "%s.inertia: a voltage drive has %s.motor.J for it", p, p)
+		r.KeyErrorf(p+".inertia", "a voltage drive has %s.motor.J for it", p)
 	case voltage && a.Drive.K != 0:
-		r.Errorf(p+".drive.K", "%s.drive.K: a voltage drive has %s.motor.K for it", p, p)
+		r.KeyErrorf(p+".drive.K", "a voltage drive has %s.motor.K for it", p)
 	case !voltage && inertia && a.Inertia == 0:
 		missing("inertia", fmt.Sprintf("in %s, of all that a %s drive moves", a.Unit("kg·m²"), kind))
 	}
@@ -114,10 +111,8 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 		missing("drive.K", fmt.Sprintf("in %s, what one ampere does", a.Unit("N·m/A")))
 	}
 	known := kind.Forces() || a.Effort != "" || a.Current != "" && a.Drive.K > 0 // an effort
-	if !voltage && a.Inertia > 0 && !known {
-		r.Errorf(p+".inertia", "%s.inertia: nothing tells the effort on the axis: measure effort, or current and give drive.K, or leave the "+
-			"inertia out: then friction is not estimated", p)
-	}
+	r.ErrorIf(!voltage && a.Inertia > 0 && !known, p+".inertia", "nothing tells the effort on the axis: measure effort, or current and give "+
+		"drive.K, or leave the inertia out: then friction is not estimated")
 	if (voltage || a.Inertia > 0) && e.EffortWalk == 0 {
 		missing("estimator.effort_walk", fmt.Sprintf("in %s, how fast friction and load may change", a.Unit("N·m/√s")))
 	}
@@ -136,19 +131,17 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 			"the law", a.Unit("rad/s")))
 	}
 	if rls := p + ".estimator.rls"; e.RLS.Enabled && !voltage && (a.Inertia == 0 || a.Effort == "" && a.Current == "") && !r.HasProblem(rls) {
-		r.Errorf(rls+".enabled", "%s.enabled: least squares need an inertia to begin with, and a measured effort or current in the frame of "+
-			"the position", rls)
+		r.KeyErrorf(rls+".enabled", "least squares need an inertia to begin with, and a measured effort or current in the frame of the position")
 	}
 	// the file in force has the default
 	if of := a.Reference.Quantity; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != schema.New[Axis]().Reference.Kind) {
-		r.Errorf(p+".reference", "%s.reference: nothing drives the axis; leave it out", p)
+		r.KeyErrorf(p+".reference", "nothing drives the axis; leave it out")
 	} else if !kind.Forces() && of == axis.OfEffort {
-		r.Errorf(p+".reference.of", "%s.reference.of: a %s drive takes no effort; want position or command", p, kind)
+		r.KeyErrorf(p+".reference.of", "a %s drive takes no effort; want position or command", kind)
 	}
-	if a.Compensation.Kind != axis.CompNone && (!kind.Forces() || a.Reference.Quantity != axis.OfPosition) {
-		r.Errorf(p+".compensation.kind", "%s.compensation.kind: %s adds an effort to that of a position controller; with drive.kind %s and "+
-			"reference.of %s there is none, want none", p, a.Compensation.Kind, kind, a.Reference.Quantity)
-	}
+	r.ErrorIf(a.Compensation.Kind != axis.CompNone && (!kind.Forces() || a.Reference.Quantity != axis.OfPosition), p+".compensation.kind",
+		"%s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there is none, want none",
+		a.Compensation.Kind, kind, a.Reference.Quantity)
 }
 
 // MotorModel is what the model knows of the drive: the motor of a voltage drive, else inertia and effort per ampere.

@@ -19,8 +19,8 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 		return
 	}
 	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != axis.CompNone {
-		r.Warnf(a.path()+".compensation.scale", "%s.compensation.scale: %s; above 0.95 a small error of the model over-compensates and the "+
-			"axis hunts", a.path(), schema.Short(k.Scale))
+		r.KeyWarnf(a.path()+".compensation.scale", "%s; above 0.95 a small error of the model over-compensates and the axis hunts",
+			schema.Short(k.Scale))
 	}
 	c.checkUnused(r, a)
 	c.checkAdapt(r, a)
@@ -52,7 +52,7 @@ func warnUnused[T any](r *schema.Report, path string, section, usual T, kind fmt
 	for _, f := range schema.FieldsOf(given.Type()) {
 		if slices.Contains(slices.Concat(all...), f.Key) && !slices.Contains(own, f.Key) &&
 			!reflect.DeepEqual(given.FieldByIndex(f.Index).Interface(), left.FieldByIndex(f.Index).Interface()) {
-			r.Warnf(path+"."+f.Key, "%s.%s: not used by kind %s", path, f.Key, kind)
+			r.KeyWarnf(path+"."+f.Key, "not used by kind %s", kind)
 		}
 	}
 }
@@ -70,13 +70,12 @@ func (c *Config) checkSPR(r *schema.Report, a *Axis) {
 		return
 	}
 	if f.Sigma1 == 0 {
-		r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: with sigma1 = 0 no kd makes a correction sure to converge; want gain 0",
-			a.path())
+		r.KeyWarnf(a.path()+".compensation.gain", "with sigma1 = 0 no kd makes a correction sure to converge; want gain 0")
 		return
 	}
-	r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: %s 1/s is not sure to converge: sigma1·(kd + sigma2) = %.3g is not above "+
-		"sigma0·J = %.3g, both in (%s)²; want gain 0, or kd above %.3g %[5]s (it is %[7]s)", a.path(),
-		schema.Short(a.Compensation.Gain), f.Sigma1*kv, f.Sigma0*j, a.Unit("N·m·s/rad"), f.Sigma0*j/f.Sigma1-f.Sigma2, schema.Short(a.Control.Kd))
+	r.KeyWarnf(a.path()+".compensation.gain", "%s 1/s is not sure to converge: sigma1·(kd + sigma2) = %.3g is not above sigma0·J = %.3g, "+
+		"both in (%s)²; want gain 0, or kd above %.3g %[4]s (it is %[6]s)", schema.Short(a.Compensation.Gain), f.Sigma1*kv, f.Sigma0*j,
+		a.Unit("N·m·s/rad"), f.Sigma0*j/f.Sigma1-f.Sigma2, schema.Short(a.Control.Kd))
 }
 
 // checkDisturbance compares the low-pass with the delay of the loop: what the observer feeds back it sees again some 2.5 ticks
@@ -85,22 +84,21 @@ func (c *Config) checkSPR(r *schema.Report, a *Axis) {
 func (c *Config) checkDisturbance(r *schema.Report, a *Axis) {
 	k, rate := a.Compensation, c.Loop.Rate
 	if k.Bandwidth == 0 && !r.HasProblem(a.path()+".compensation.bandwidth") {
-		r.Errorf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most "+
-			"%s Hz at this rate", a.path(), schema.Short(rate/16))
+		r.KeyErrorf(a.path()+".compensation.bandwidth", "is missing: kind disturbance-observer needs it, in Hz; at most %s Hz at this rate",
+			schema.Short(rate/16))
 		return
 	}
 	switch {
 	case k.Bandwidth > rate/4:
-		r.Errorf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth: %s Hz, want at most a quarter of loop.rate, %s Hz", a.path(),
+		r.KeyErrorf(a.path()+".compensation.bandwidth", "%s Hz, want at most a quarter of loop.rate, %s Hz",
 			schema.Short(k.Bandwidth), schema.Short(rate/4))
 	case k.Bandwidth > rate/16:
-		r.Warnf(a.path()+".compensation.bandwidth", "%s.compensation.bandwidth: %s Hz; above a sixteenth of loop.rate, %s Hz, the delay of the "+
-			"loop is not covered by |Δ·Q| < 1: stability then rests on the inertia being right", a.path(), schema.Short(k.Bandwidth),
-			schema.Short(rate/16))
+		r.KeyWarnf(a.path()+".compensation.bandwidth", "%s Hz; above a sixteenth of loop.rate, %s Hz, the delay of the loop is not covered by "+
+			"|Δ·Q| < 1: stability then rests on the inertia being right", schema.Short(k.Bandwidth), schema.Short(rate/16))
 	}
 	if k.DeadBand == 0 {
-		r.Warnf(a.path()+".compensation.dead_band", "%s.compensation.dead_band: 0; a disturbance observer is integral action and hunts around "+
-			"a stuck position; want a few counts of the position sensor", a.path())
+		r.KeyWarnf(a.path()+".compensation.dead_band",
+			"0; a disturbance observer is integral action and hunts around a stuck position; want a few counts of the position sensor")
 	}
 }
 
@@ -111,24 +109,23 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 		return
 	}
 	if f := k.Adapt.Range; !(f[0] > 0 && f[0] <= 1 && f[1] >= 1) || math.IsInf(f[1], 0) {
-		r.Errorf(a.path()+".compensation.adapt.range", "%s.compensation.adapt.range: %s to %s, want two numbers > 0 around 1, the model",
-			a.path(), schema.Short(f[0]), schema.Short(f[1]))
+		r.KeyErrorf(a.path()+".compensation.adapt.range", "%s to %s, want two numbers > 0 around 1, the model", schema.Short(f[0]),
+			schema.Short(f[1]))
 	}
 	if !k.Inertia {
-		r.Warnf(a.path()+".compensation.inertia", "%s.compensation.inertia: false; kind %s takes the missing J times acceleration for friction",
-			a.path(), k.Kind)
+		r.KeyWarnf(a.path()+".compensation.inertia", "false; kind %s takes the missing J times acceleration for friction", k.Kind)
 	}
 	if r.HasProblem(a.path()+".control") || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".friction") {
 		return
 	}
 	if a.Control.Kd == 0 {
-		r.Errorf(a.path()+".control.kd", "%s.control.kd is missing: kind %s needs a damped controller", a.path(), k.Kind)
+		r.KeyErrorf(a.path()+".control.kd", "is missing: kind %s needs a damped controller", k.Kind)
 		return
 	}
 	// K ≥ kd/2 (estimator.SlidingOf): learning with the time constant t is overdamped for t > 4·J/K
 	if most := 8 * a.MotorModel().J / a.Control.Kd; k.Adapt.Time > 0 && k.Adapt.Time < most {
-		r.Warnf(a.path()+".compensation.adapt.time", "%s.compensation.adapt.time: %s s; below 8·J/kd = %.3g s learning is faster than the loop "+
-			"and rings", a.path(), schema.Short(k.Adapt.Time), most)
+		r.KeyWarnf(a.path()+".compensation.adapt.time", "%s s; below 8·J/kd = %.3g s learning is faster than the loop and rings",
+			schema.Short(k.Adapt.Time), most)
 	}
 }
 
@@ -141,7 +138,7 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 	at := a.path() + ".compensation.dither."
 	need := func(key string, v float64, what string) bool {
 		if v == 0 {
-			r.Errorf(at+key, "%s%s is missing: kind %s needs it, in %s", at, key, d.Kind, what)
+			r.KeyErrorf(at+key, "is missing: kind %s needs it, in %s", d.Kind, what)
 		}
 		return v != 0
 	}
@@ -159,29 +156,27 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 	}
 	switch {
 	case d.Kind == estimator.DitherVelocity && torque > a.Control.Limit:
-		r.Errorf(at+"velocity", "%svelocity: %s %s at %s Hz takes %.3g %s, more than control.limit, %s %[6]s", at, schema.Short(d.Velocity),
+		r.KeyErrorf(at+"velocity", "%s %s at %s Hz takes %.3g %s, more than control.limit, %s %[5]s", schema.Short(d.Velocity),
 			a.Unit("rad/s"), schema.Short(d.Frequency), torque, effort, schema.Short(a.Control.Limit))
 	case torque > a.Control.Limit:
-		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s is above control.limit, %[3]s %[4]s", at, schema.Short(torque),
-			schema.Short(a.Control.Limit), effort)
+		r.KeyErrorf(at+"amplitude", "%s %[3]s is above control.limit, %[2]s %[3]s", schema.Short(torque), schema.Short(a.Control.Limit), effort)
 	case d.Kind == estimator.DitherPulse && d.Amplitude <= level.Sliding.Max():
-		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s moves nothing; want more than the Coulomb friction, %[3]s %[4]s", at,
+		r.KeyErrorf(at+"amplitude", "%s %[3]s moves nothing; want more than the Coulomb friction, %[2]s %[3]s",
 			schema.Short(d.Amplitude), schema.Short(level.Sliding.Max()), effort)
 	case d.Kind == estimator.DitherForce && d.Amplitude <= level.Rest.Max():
-		r.Warnf(at+"amplitude", "%samplitude: %s %[4]s does not break away; want more than break-away, %[3]s %[4]s", at,
+		r.KeyWarnf(at+"amplitude", "%s %[3]s does not break away; want more than break-away, %[2]s %[3]s",
 			schema.Short(d.Amplitude), schema.Short(level.Rest.Max()), effort)
 	}
 	loop := math.Sqrt(a.Control.Kp/a.MotorModel().J) / (2 * math.Pi) // Hz
 	switch rate := c.Loop.Rate; {
 	case d.Kind == estimator.DitherPulse && d.Frequency > rate/20:
-		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a twentieth of loop.rate, %s Hz: the axis must come to rest in between", at,
+		r.KeyErrorf(at+"frequency", "%s Hz, want at most a twentieth of loop.rate, %s Hz: the axis must come to rest in between",
 			schema.Short(d.Frequency), schema.Short(rate/20))
 	case d.Kind == estimator.DitherPulse:
 	case d.Frequency > rate/4:
-		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a quarter of loop.rate, %s Hz", at, schema.Short(d.Frequency),
-			schema.Short(rate/4))
+		r.KeyErrorf(at+"frequency", "%s Hz, want at most a quarter of loop.rate, %s Hz", schema.Short(d.Frequency), schema.Short(rate/4))
 	case d.Frequency < 5*loop:
-		r.Warnf(at+"frequency", "%sfrequency: %s Hz is within reach of the controller; want at least five times its bandwidth, %.3g Hz", at,
+		r.KeyWarnf(at+"frequency", "%s Hz is within reach of the controller; want at least five times its bandwidth, %.3g Hz",
 			schema.Short(d.Frequency), 5*loop)
 	}
 }

@@ -16,16 +16,13 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	a.Friction.check(r, p+".friction", a.needsLaw())
 	e := a.Estimator
 	if rls := p + ".estimator.rls"; !r.HasProblem("loop.rate") && e.RLS.Enabled && !r.HasProblem(rls) {
-		if e.RLS.Window < 10/c.Loop.Rate {
-			r.Errorf(rls+".window", "%s.window: %s s, want at least ten ticks, %s s", rls, schema.Short(e.RLS.Window), schema.Short(10/c.Loop.Rate))
-		}
-		if e.RLS.Memory > 0 && e.RLS.Memory < 5*e.RLS.Window {
-			r.Errorf(rls+".memory", "%s.memory: %s s, want at least five windows, %s s, or 0 for no forgetting", rls, schema.Short(e.RLS.Memory),
-				schema.Short(5*e.RLS.Window))
-		}
+		r.ErrorIf(e.RLS.Window < 10/c.Loop.Rate, rls+".window", "%s s, want at least ten ticks, %s s", schema.Short(e.RLS.Window),
+			schema.Short(10/c.Loop.Rate))
+		r.ErrorIf(e.RLS.Memory > 0 && e.RLS.Memory < 5*e.RLS.Window, rls+".memory",
+			"%s s, want at least five windows, %s s, or 0 for no forgetting", schema.Short(e.RLS.Memory), schema.Short(5*e.RLS.Window))
 		if vs := a.Friction.StribeckSpeed(); e.RLS.MinVel < vs {
-			r.Warnf(rls+".min_velocity", "%s.min_velocity: %s %[4]s is below the Stribeck velocity, %[3]s %[4]s: windows in its range bias the "+
-				"Coulomb estimate", rls, schema.Short(e.RLS.MinVel), schema.Short(vs), a.Unit("rad/s"))
+			r.KeyWarnf(rls+".min_velocity", "%s %[3]s is below the Stribeck velocity, %[2]s %[3]s: windows in its range bias the Coulomb estimate",
+				schema.Short(e.RLS.MinVel), schema.Short(vs), a.Unit("rad/s"))
 		}
 	}
 	// the bristle must be resolved by the encoder, else presliding cannot be compensated [theory §4.2]
@@ -35,9 +32,8 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	stick := a.Friction.Model.Levels().Rest.Max() / a.Friction.Model.Stiffness().K
 	if m := c.measurement(a.Position); m != nil {
 		if count := math.Abs(m.Scale); stick > 0 && count > stick/4 {
-			r.Warnf(p+".compensation.kind", "%s.compensation.kind: one count, %s %[4]s, is more than a quarter of the presliding travel, "+
-				"break-away over stiffness, %[3]s %[4]s; the observer will not see presliding", p, schema.Short(count), schema.Short(stick),
-				a.Unit("rad"))
+			r.KeyWarnf(p+".compensation.kind", "one count, %s %[3]s, is more than a quarter of the presliding travel, break-away over stiffness, "+
+				"%[2]s %[3]s; the observer will not see presliding", schema.Short(count), schema.Short(stick), a.Unit("rad"))
 		}
 	}
 }
@@ -55,10 +51,9 @@ func checkBrushes(r *schema.Report, at string, drop, current float64) {
 	switch {
 	case r.HasProblem(at):
 	case drop > 0 && current <= 0:
-		r.Errorf(at+".drop_current", "%s.drop_current is missing: there is a brush drop; want the current at which it is three quarters "+
-			"developed", at)
+		r.KeyErrorf(at+".drop_current", "is missing: there is a brush drop; want the current at which it is three quarters developed")
 	case r.HasKey(at+".drop_current") && !r.HasKey(at+".brush_drop"):
-		r.Errorf(at+".drop_current", "%s.drop_current: has no effect without brush_drop; give that, or leave it out", at)
+		r.KeyErrorf(at+".drop_current", "has no effect without brush_drop; give that, or leave it out")
 	}
 }
 
@@ -66,17 +61,12 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	k, m, at := a.Control, a.MotorModel(), a.path()+".control"
 	c.checkCompensation(r, a)
 	if !a.Controlled() {
-		if k.Gain == 0 && a.Drive.Kind == plant.VelocityDrive && a.Reference.Quantity == axis.OfPosition && !r.HasProblem(at+".gain") {
-			r.Errorf(at+".gain", "%s.gain is missing: in 1/s, the velocity that a velocity drive adds per position error", at)
-		}
+		r.FirstErrorIf(k.Gain == 0 && a.Drive.Kind == plant.VelocityDrive && a.Reference.Quantity == axis.OfPosition, at+".gain",
+			"is missing: in 1/s, the velocity that a velocity drive adds per position error")
 		return
 	}
-	if k.Gain != 0 {
-		r.Warnf(at+".gain", "%s.gain: used with a velocity drive only", at)
-	}
-	if k.Limit == 0 && !r.HasProblem(at+".limit") {
-		r.Errorf(at+".limit", "%s.limit is missing: in %s, the largest effort that the controller asks for", at, a.Unit("N·m"))
-	}
+	r.WarnIf(k.Gain != 0, at+".gain", "used with a velocity drive only")
+	r.FirstErrorIf(k.Limit == 0, at+".limit", "is missing: in %s, the largest effort that the controller asks for", a.Unit("N·m"))
 	if r.HasProblem(at) || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".inertia") || r.HasProblem("loop.rate") {
 		return
 	}
@@ -88,16 +78,14 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 		r.Errorf(at+".kp", "%s.kp and kd are both missing or zero: nothing would follow the reference", at)
 		return
 	}
-	if k.Kind == "pd" && k.Ki > 0 {
-		r.Warnf(at+".ki", "%s.ki: not used by kind pd", at)
-	}
+	r.WarnIf(k.Kind == "pd" && k.Ki > 0, at+".ki", "not used by kind pd")
 	if k.Kind == "pid" {
 		damping := k.Kd + viscous
 		switch {
 		case k.Ki == 0:
-			r.Warnf(at+".ki", "%s.ki: kind pid without an integral gain is pd", at)
+			r.KeyWarnf(at+".ki", "kind pid without an integral gain is pd")
 		case k.Ki*m.J >= k.Kp*damping: // Routh for J s³ + (kd+σ2) s² + kp s + ki
-			r.Errorf(at+".ki", "%s.ki: %s %s makes the axis unstable; want less than kp·(kd + viscous friction)/J = %s", at, schema.Short(k.Ki),
+			r.KeyErrorf(at+".ki", "%s %s makes the axis unstable; want less than kp·(kd + viscous friction)/J = %s", schema.Short(k.Ki),
 				a.Unit("N·m/(rad·s)"), schema.Short(k.Kp*damping/m.J))
 		}
 	}
@@ -106,21 +94,21 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	cross, wn := k.Kd/m.J, math.Sqrt(k.Kp/m.J)
 	switch {
 	case cross > rate:
-		r.Errorf(at+".kd", "%s.kd: the velocity loop would cross over at kd/J = %.3g rad/s; with one and a half ticks of delay it is unstable "+
-			"above %.3g rad/s", at, cross, rate)
+		r.KeyErrorf(at+".kd", "the velocity loop would cross over at kd/J = %.3g rad/s; with one and a half ticks of delay it is unstable "+
+			"above %.3g rad/s", cross, rate)
 	case cross > rate/4 || wn > rate/4:
-		r.Warnf(at, "%s: the loop crosses over at about %.3g rad/s; above a quarter of the rate, %.3g rad/s, the delay of the loop eats the "+
-			"damping", at, math.Max(cross, wn), rate/4)
+		r.KeyWarnf(at, "the loop crosses over at about %.3g rad/s; above a quarter of the rate, %.3g rad/s, the delay of the loop eats the "+
+			"damping", math.Max(cross, wn), rate/4)
 	}
 	if zeta := (k.Kd + viscous) / (2 * math.Sqrt(k.Kp*m.J)); k.Kp > 0 && zeta < 0.2 {
-		r.Warnf(at+".kd", "%s.kd: damping ratio %.2g without friction; below 0.2 the axis rings", at, zeta)
+		r.KeyWarnf(at+".kd", "damping ratio %.2g without friction; below 0.2 the axis rings", zeta)
 	}
 	unit, lim := a.Unit("N·m"), c.limitOf(a)
 	top := math.Max(-lim[0], lim[1])
 	switch a.Drive.Kind {
 	case plant.VoltageDrive:
 		if stall := m.K * math.Max(0, top-m.BrushDrop) / m.R; k.Limit > stall && top > 0 {
-			r.Warnf(at+".limit", "%s.limit: %s %s is never reached; the drive's %.3g V give %.3g %[3]s at standstill", at, schema.Short(k.Limit),
+			r.KeyWarnf(at+".limit", "%s %s is never reached; the drive's %.3g V give %.3g %[2]s at standstill", schema.Short(k.Limit),
 				unit, top, stall)
 		}
 	case plant.CurrentDrive, plant.EffortDrive:
@@ -128,9 +116,8 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 		if a.Drive.Kind == plant.CurrentDrive {
 			most *= m.K
 		}
-		if k.Limit > most*(1+1e-9) && most > 0 {
-			r.Warnf(at+".limit", "%s.limit: %s %s is never reached; the limit of the command is %.3g %[3]s", at, schema.Short(k.Limit), unit, most)
-		}
+		r.WarnIf(k.Limit > most*(1+1e-9) && most > 0, at+".limit", "%s %s is never reached; the limit of the command is %.3g %[2]s",
+			schema.Short(k.Limit), unit, most)
 	}
 }
 
@@ -142,43 +129,38 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 			v   float64
 		}{{"max_current", g.MaxCurrent}, {"rated_current", g.RatedI}} {
 			if k.v > 0 {
-				r.Errorf(at+"."+k.key, "%s.%s: needs a measured current, %s.current", at, k.key, a.path())
+				r.KeyErrorf(at+"."+k.key, "needs a measured current, %s.current", a.path())
 			}
 		}
 	}
-	if g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent {
-		r.Errorf(at+".rated_current", "%s.rated_current: %s A is above max_current, %s A; the budget would never be used", at,
-			schema.Short(g.RatedI), schema.Short(g.MaxCurrent))
-	}
-	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == plant.VoltageDrive {
-		r.Warnf(at, "%s: neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best", at)
-	}
+	r.ErrorIf(g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent, at+".rated_current",
+		"%s A is above max_current, %s A; the budget would never be used", schema.Short(g.RatedI), schema.Short(g.MaxCurrent))
+	r.WarnIf(!c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == plant.VoltageDrive, at,
+		"neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best")
 	switch j := a.MotorModel().J; {
 	case g.MaxInertia > 0 && !a.Drive.Kind.Forces():
-		r.Errorf(at+".max_inertia", "%s.max_inertia: nothing uses it with drive.kind %s: leave it out", at, a.Drive.Kind)
+		r.KeyErrorf(at+".max_inertia", "nothing uses it with drive.kind %s: leave it out", a.Drive.Kind)
 	case g.MaxInertia > 0 && g.MaxInertia < j:
-		r.Errorf(at+".max_inertia", "%s.max_inertia: %s %s is below the inertia that the file gives, %s %[3]s; want the largest that the axis "+
-			"may truly have", at, schema.Short(g.MaxInertia), a.Unit("kg·m²"), schema.Short(j))
+		r.KeyErrorf(at+".max_inertia", "%s %s is below the inertia that the file gives, %s %[2]s; want the largest that the axis may truly have",
+			schema.Short(g.MaxInertia), a.Unit("kg·m²"), schema.Short(j))
 	case g.MaxInertia == 0 && j > 0 && a.Drive.Kind.Forces() && !c.IsVirtual():
-		r.Warnf(at, "%s: max_inertia is not set, so the true inertia may be ten times that of the file: a position that shows a part of the "+
+		r.KeyWarnf(at, "max_inertia is not set, so the true inertia may be ten times that of the file: a position that shows a part of the "+
 			"motion only, as of a coupling that slips, is found late or never. Give the largest inertia that the axis may truly have, such as "+
-			"twice that of the file", at)
+			"twice that of the file")
 	}
 	for _, l := range []struct {
 		key    string
 		limits [2]float64
 	}{{"travel", g.Travel}, {"stop", g.Stop}} {
-		if l.limits != [2]float64{} && !(l.limits[0] < l.limits[1]) {
-			r.Errorf(at+"."+l.key, "%s.%s: %s to %s, want low < high", at, l.key, schema.Short(l.limits[0]), schema.Short(l.limits[1]))
-		}
+		r.ErrorIf(l.limits != [2]float64{} && !(l.limits[0] < l.limits[1]), at+"."+l.key, "%s to %s, want low < high", schema.Short(l.limits[0]),
+			schema.Short(l.limits[1]))
 	}
 	if t, s := g.Travel, g.Stop; t[0] < t[1] && s[0] < s[1] && (s[0] <= t[0] || s[1] >= t[1]) {
-		r.Errorf(at+".stop", "%s.stop: %s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips", at,
+		r.KeyErrorf(at+".stop", "%s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips",
 			schema.Short(s[0]), schema.Short(s[1]), a.Unit("rad"), schema.Short(t[0]), schema.Short(t[1]))
 	}
 	if m := c.measurement(a.Current); m != nil && g.MaxCurrent != 0 && m.Range != [2]float64{} &&
 		(g.MaxCurrent > m.Range[1] || -g.MaxCurrent < m.Range[0]) {
-		r.Warnf(at+".max_current", "%s.max_current: %s A is outside the range of %s, which holds the rig first", at, schema.Short(g.MaxCurrent),
-			m.Name)
+		r.KeyWarnf(at+".max_current", "%s A is outside the range of %s, which holds the rig first", schema.Short(g.MaxCurrent), m.Name)
 	}
 }

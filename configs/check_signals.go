@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -41,9 +42,9 @@ func (c *Config) checkOwners(r *schema.Report) {
 		{"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
 		switch {
 		case len(o.paths) < o.minCount && !r.HasProblem(o.kind):
-			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.owner)
+			r.KeyErrorf(o.kind, "there is none; want %s with its name, see hil config example", o.owner)
 		case len(o.paths) > o.maxCount:
-			r.Errorf(o.kind, "%s: %d, this version runs at most %d", o.kind, len(o.paths), o.maxCount)
+			r.KeyErrorf(o.kind, "%d, this version runs at most %d", len(o.paths), o.maxCount)
 		}
 		for _, p := range o.paths {
 			name := p[len(o.kind)+1:]
@@ -52,9 +53,9 @@ func (c *Config) checkOwners(r *schema.Report) {
 				r.Errorf(p, "%s: %s, want up to 32 letters, digits, - and _, starting with a letter: signals are called by it", o.kind,
 					schema.Quote(name))
 			case slices.Contains([]string{"guard", "loop", "plant"}, name):
-				r.Errorf(p, "%s: the name %s belongs to the program", p, name)
+				r.KeyErrorf(p, "the name %s belongs to the program", name)
 			case other != "":
-				r.Errorf(p, "%s: %s has that name too; devices, axes and models share their names", p, other)
+				r.KeyErrorf(p, "%s has that name too; devices, axes and models share their names", other)
 			}
 			first[name] = p
 		}
@@ -77,15 +78,13 @@ func (c *Config) checkPorts(r *schema.Report) {
 		d := &c.Devices[i]
 		p := d.path()
 		if other := first[d.Port]; other != "" && d.Port != "" && !d.isVirtual() && !r.HasProblem(p+".port") {
-			r.Errorf(p+".port", "%s.port: %s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, "+
-				"at: {slave: …, register: …}", p, d.Port, other)
+			r.KeyErrorf(p+".port", "%s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, at: "+
+				"{slave: …, register: …}", d.Port, other)
 		}
 		first[d.Port] = p
-		if d.isVirtual() != c.IsVirtual() && !r.HasProblem(p+".port") {
-			r.Errorf(p+".port", "%s.port: %s beside a virtual rig; either all devices are virtual or none", p, d.Port)
-		}
+		r.FirstErrorIf(d.isVirtual() != c.IsVirtual(), p+".port", "%s beside a virtual rig; either all devices are virtual or none", d.Port)
 		if measured += len(d.Measure) + 1; measured > hil.MaxMeasured {
-			r.Errorf(p+".measure", "%s.measure: %d measurements and ages up to here, at most %d in a rig", p, measured, hil.MaxMeasured)
+			r.KeyErrorf(p+".measure", "%d measurements and ages up to here, at most %d in a rig", measured, hil.MaxMeasured)
 		}
 	}
 }
@@ -99,8 +98,7 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 			for _, k := range []struct{ key, signal string }{{"position", a.Position}, {"drive.command", a.Drive.Command},
 				{"drive.enable", a.Drive.Enable}, {"drive.applied", a.Drive.Applied}} {
 				if strings.HasPrefix(k.signal, d.Name+".") {
-					r.Errorf(p+".required", "%s.required: false, but %s.%s is %s; a drive and the position of a driven axis are required", p, a.path(),
-						k.key, k.signal)
+					r.KeyErrorf(p+".required", "false, but %s.%s is %s; a drive and the position of a driven axis are required", a.path(), k.key, k.signal)
 					break
 				}
 			}
@@ -110,14 +108,12 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 		key string
 		n   int
 	}{{"measure", len(d.Measure)}, {"command", len(d.Command)}} {
-		if l.n > maxSignals {
-			r.Errorf(p+"."+l.key, "%s.%s: %d, at most %d", p, l.key, l.n, maxSignals)
-		}
+		r.ErrorIf(l.n > maxSignals, p+"."+l.key, "%d, at most %d", l.n, maxSignals)
 	}
 	first := map[string]string{}
 	once := func(at, name string) {
 		if other, twice := first[name]; twice && name != "" {
-			r.Errorf(at+".name", "%s.name: %q is the name of %s too", at, name, other)
+			r.KeyErrorf(at+".name", "%q is the name of %s too", name, other)
 		}
 		first[name] = at
 	}
@@ -144,6 +140,9 @@ func (c *Config) unknownSignal(r *schema.Report, at, name, what string, have []s
 		what)
 }
 
+// behind is what a pointer leads to.
+func behind(p *string) string { return *p }
+
 // listOf lists what each has of something, such as its name.
 func listOf[T, N any](list []T, name func(T) N) (out []N) {
 	for _, x := range list {
@@ -157,16 +156,13 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 	switch {
 	case r.HasProblem(p + ".port"):
 	case d.Port == "":
-		r.Errorf(p+".port", "%s.port is missing: a serial port (hil ports lists them), or %s", p, VirtualPort)
+		r.KeyErrorf(p+".port", "is missing: a serial port (hil ports lists them), or %s", VirtualPort)
 	case strings.HasPrefix(d.Port, VirtualPort) && !d.isVirtual():
-		r.Errorf(p+".port", "%s.port: %s, want %s or a serial port; virtual.plant.kind says what stands behind it", p, schema.Quote(d.Port),
-			VirtualPort)
+		r.KeyErrorf(p+".port", "%s, want %s or a serial port; virtual.plant.kind says what stands behind it", schema.Quote(d.Port), VirtualPort)
 	}
 	for k := range protocol.Kinds {
 		section := p + "." + protocol.Kinds[k].Name
-		if k != int(d.Protocol) && r.HasKey(section) {
-			r.Warnf(section, "%s: not used by protocol %s", section, d.Protocol)
-		}
+		r.WarnIf(k != int(d.Protocol) && r.HasKey(section), section, "not used by protocol %s", d.Protocol)
 	}
 	for _, bad := range d.section().Check() {
 		r.SectionError(p+"."+d.Protocol.String(), bad.Path, bad.Text)
@@ -179,10 +175,8 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 // checkPlan looks at a device whose protocol knows what may stand in its table, and what the loop makes of one that answers questions.
 func (c *Config) checkPlan(r *schema.Report, d *Device) {
 	p := d.path()
-	if c.Loop.Clock == d.Name && d.Protocol.Kind().Asks {
-		r.Errorf("loop.clock", "loop.clock: %s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name,
-			d.Protocol)
-	}
+	r.ErrorIf(c.Loop.Clock == d.Name && d.Protocol.Kind().Asks, "loop.clock",
+		"%s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name, d.Protocol)
 	if r.HasProblem(p+".rate") || r.HasProblem("loop.rate") || r.HasProblem(p+"."+d.Protocol.String()) {
 		return
 	}
@@ -196,16 +190,15 @@ func (c *Config) checkPlan(r *schema.Report, d *Device) {
 		return
 	}
 	if n := len(plan.Groups); n > device.MaxGroups || len(d.Measure)+n > wire.MaxFields {
-		r.Errorf(p+".measure", "%s.measure: %d fields in %d requests; at most %d requests, and %d of both together. %s.%s.gap reads fields at "+
-			"once that do not lie next to each other",
-			p, len(d.Measure), n, device.MaxGroups, wire.MaxFields, p, d.Protocol)
+		r.KeyErrorf(p+".measure", "%d fields in %d requests; at most %d requests, and %d of both together. %s.%s.gap reads fields at once that "+
+			"do not lie next to each other", len(d.Measure), n, device.MaxGroups, wire.MaxFields, p, d.Protocol)
 	}
 	for _, g := range plan.Groups {
 		if plan.Streams {
 			break
 		}
 		if g.Rate > c.Loop.Rate*(1+1e-9) {
-			r.Warnf(p+".rate", "%s.rate: its measurements are asked for %s times per second, more often than the loop looks (%s Hz)", p,
+			r.KeyWarnf(p+".rate", "its measurements are asked for %s times per second, more often than the loop looks (%s Hz)",
 				schema.Short(g.Rate), schema.Short(c.Loop.Rate))
 			break
 		}
@@ -216,43 +209,32 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 	switch {
 	case r.HasProblem(p + ".name"):
 	case f.Name == "":
-		r.Errorf(p+".name", "%s.name is missing", p)
+		r.KeyErrorf(p+".name", "is missing")
 	case !signalName.MatchString(f.Name):
-		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, schema.Quote(f.Name))
+		r.KeyErrorf(p+".name", "%s, want up to 48 letters, digits, dots, - and _, starting with a letter", schema.Quote(f.Name))
 	case f.Name == "age" || strings.HasSuffix(f.Name, ".age"):
-		r.Errorf(p+".name", "%s.name: %s.%s is the age of the device's newest frame", p, d.Name, f.Name)
+		r.KeyErrorf(p+".name", "%s.%s is the age of the device's newest frame", d.Name, f.Name)
 	}
 	kind := d.Protocol.Kind()
-	if f.Register != nil && !kind.Registers {
-		r.Warnf(p+".at", "%s.at: not used by protocol %s", p, d.Protocol)
-	}
+	r.WarnIf(f.Register != nil && !kind.Registers, p+".at", "not used by protocol %s", d.Protocol)
 	if text := kind.Text; r.HasProblem(p+".type") || kind.Registers { // registers have their own types
 	} else if kind.Tracker {
 		if f.Type != 0 {
-			r.Warnf(p+".type", "%s.type: not used by protocol %s", p, d.Protocol)
+			r.KeyWarnf(p+".type", "not used by protocol %s", d.Protocol)
 		}
 	} else if f.Type == 0 {
-		r.Errorf(p+".type", "%s.type is missing: one of u8, i8, u16, i16, u32, i32, f32, f64", p)
+		r.KeyErrorf(p+".type", "is missing: one of u8, i8, u16, i16, u32, i32, f32, f64")
 	} else if !text && f.Type == wire.Text {
-		r.Errorf(p+".type", "%s.type: %s does not fit a link frame; want one of u8, i8, u16, i16, u32, i32, f32, f64", p, f.Type)
+		r.KeyErrorf(p+".type", "%s does not fit a link frame; want one of u8, i8, u16, i16, u32, i32, f32, f64", f.Type)
 	} else if text && f.Type != wire.Text {
-		r.Errorf(p+".type", "%s.type: %s does not fit a text line; want text, or leave it out", p, f.Type)
+		r.KeyErrorf(p+".type", "%s does not fit a text line; want text, or leave it out", f.Type)
 	}
-	if f.Scale == 0 && !r.HasProblem(p+".scale") {
-		r.Errorf(p+".scale", "%s.scale: 0 makes every value the same", p)
-	}
+	r.FirstErrorIf(f.Scale == 0, p+".scale", "0 makes every value the same")
 	lo, hi := limits[0], limits[1]
-	if (lo != 0 || hi != 0) && !(lo < hi) && !r.HasProblem(p+"."+limitKey) {
-		r.Errorf(p+"."+limitKey, "%s.%s: %s to %s, want low < high", p, limitKey, schema.Short(lo), schema.Short(hi))
-	}
+	r.FirstErrorIf((lo != 0 || hi != 0) && !(lo < hi), p+"."+limitKey, "%s to %s, want low < high", schema.Short(lo), schema.Short(hi))
 }
 
-func unitName(si string) string {
-	if si == "" {
-		return "pure numbers (unit \"\")"
-	}
-	return si
-}
+func unitName(si string) string { return cmp.Or(si, `pure numbers (unit "")`) }
 
 func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) {
 	if r.HasProblem(p) {
@@ -260,7 +242,7 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 	}
 	u := c.use(d, m.Field, false)
 	if lo, hi, ok := m.Field.Range(); ok && m.Range != [2]float64{} && (m.Range[0] < lo || m.Range[1] > hi) {
-		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type,
+		r.KeyWarnf(p+".range", "%s carries %s to %s %s; beyond it the device saturates and the range check stays silent", m.Type,
 			schema.Short(lo), schema.Short(hi), m.Unit)
 	}
 	if m.Stale > 0 && !r.HasProblem("loop.rate") && !r.HasProblem(d.path()+".rate") {
@@ -268,37 +250,28 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 		if period := 1 / c.sentRate(d, m); period > slow {
 			slow, what = period, "device"
 		}
-		if m.Stale <= 2*slow {
-			r.Errorf(p+".stale", "%s.stale: %s s, want more than two periods of the %s, %s s", p, schema.Short(m.Stale), what, schema.Short(2*slow))
-		}
+		r.ErrorIf(m.Stale <= 2*slow, p+".stale", "%s s, want more than two periods of the %s, %s s", schema.Short(m.Stale), what,
+			schema.Short(2*slow))
 	}
 	switch {
 	case !m.Optional:
 	case c.Needs(d, m):
-		r.Errorf(p+".optional", "%s.optional: %s is the position of a driven axis, a status, or what a limit rests on; it is not optional", p,
-			m.Name)
+		r.KeyErrorf(p+".optional", "%s is the position of a driven axis, a status, or what a limit rests on; it is not optional", m.Name)
 	case m.Stale > 0:
-		r.Errorf(p+".stale", "%s.stale: what is optional may never come, and is not watched; leave one of both out", p)
+		r.KeyErrorf(p+".stale", "what is optional may never come, and is not watched; leave one of both out")
 	}
-	if c.Needs(d, m) && m.Stale == 0 {
-		r.Warnf(p+".stale", "%s.stale: %s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: "+
-			"leave stale out, or give it a time", p, m.Name)
-	}
-	if u.axis != nil && u.role == hil.RolePosition && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9) {
-		r.Errorf(p+".scale", "%s.scale: one count is %s rad, want at most one turn", p, schema.Short(math.Abs(m.Scale)))
-	}
-	if u.role == hil.RoleStatus && m.Scale != 1 {
-		r.Errorf(p+".scale", "%s.scale: a status is bits; want 1", p)
-	}
-	if u.role == hil.RoleStatus && (m.Type == wire.F32 || m.Type == wire.F64) {
-		r.Errorf(p+".type", "%s.type: a status is bits; want an integer type", p)
-	}
+	r.WarnIf(c.Needs(d, m) && m.Stale == 0, p+".stale", "%s is not watched; a cable that comes off would not hold the rig. hil run --arm "+
+		"refuses this file: leave stale out, or give it a time", m.Name)
+	r.ErrorIf(u.axis != nil && u.role == hil.RolePosition && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9), p+".scale",
+		"one count is %s rad, want at most one turn", schema.Short(math.Abs(m.Scale)))
+	r.ErrorIf(u.role == hil.RoleStatus && m.Scale != 1, p+".scale", "a status is bits; want 1")
+	r.ErrorIf(u.role == hil.RoleStatus && (m.Type == wire.F32 || m.Type == wire.F64), p+".type", "a status is bits; want an integer type")
 	switch temperature := u.role == hil.RoleTemperature; {
 	case m.Max != 0 && !temperature:
-		r.Errorf(p+".max", "%s.max: only a temperature (degC, K) trips above a limit of its own; the range holds the rig, guard limits of the "+
-			"axis trip", p)
+		r.KeyErrorf(p+".max",
+			"only a temperature (degC, K) trips above a limit of its own; the range holds the rig, guard limits of the axis trip")
 	case temperature && hot(m, u) == 0:
-		r.Warnf(p+".max", "%s.max: %s has no limit; give one, or the range of the measurement", p, m.Name)
+		r.KeyWarnf(p+".max", "%s has no limit; give one, or the range of the measurement", m.Name)
 	}
 }
 
@@ -422,12 +395,10 @@ func (c *Config) MayDrive() error {
 			switch {
 			case c.Needs(d, m) && m.Stale == 0:
 				return fmt.Errorf("%s.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale "+
-					"out (%s s here) or give it a time. %s",
-					d.path(), i, m.Name, schema.Short(usual), instead)
+					"out (%s s here) or give it a time. %s", d.path(), i, m.Name, schema.Short(usual), instead)
 			case c.Needs(d, m) && m.Stale > top:
 				return fmt.Errorf("%s.measure[%d].stale is %s s: so long the drive would be energised blind when %s stops coming; want at most %s s, "+
-					"or leave stale out (%s s here). %s",
-					d.path(), i, schema.Short(m.Stale), m.Name, schema.Short(top), schema.Short(usual), instead)
+					"or leave stale out (%s s here). %s", d.path(), i, schema.Short(m.Stale), m.Name, schema.Short(top), schema.Short(usual), instead)
 			}
 		}
 	}
@@ -463,42 +434,34 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 	switch {
 	case u.axis == nil:
 		if !r.HasProblem("axes") {
-			r.Errorf(p, "%s: no axis uses %s.%s; name it under drive: command or drive: enable of an axis, or leave it out", p, d.Name, m.Name)
+			r.KeyErrorf(p, "no axis uses %s.%s; name it under drive: command or drive: enable of an axis, or leave it out", d.Name, m.Name)
 		}
 		return
 	case m.Limit == [2]float64{}:
-		r.Errorf(p+".limit", "%s.limit is missing: the command never leaves it, e.g. ±24 V", p)
+		r.KeyErrorf(p+".limit", "is missing: the command never leaves it, e.g. ±24 V")
 		return
 	case m.Safe < m.Limit[0] || m.Safe > m.Limit[1]:
-		r.Errorf(p+".safe", "%s.safe: %s is outside the limit, %s to %s %s", p, schema.Short(m.Safe), schema.Short(m.Limit[0]),
+		r.KeyErrorf(p+".safe", "%s is outside the limit, %s to %s %s", schema.Short(m.Safe), schema.Short(m.Limit[0]),
 			schema.Short(m.Limit[1]), m.Unit)
 		return
 	}
 	if lo, hi, ok := m.Range(); ok {
-		if m.Limit[0] < lo || m.Limit[1] > hi {
-			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, schema.Short(m.Limit[0]),
-				schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
-		}
+		r.ErrorIf(m.Limit[0] < lo || m.Limit[1] > hi, p+".limit", "%s to %s %s does not fit %s with this scale, which carries %s to %s",
+			schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
 		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); !u.enable && steps < 100 {
-			r.Warnf(p+".scale", "%s.scale: the whole limit is %.3g counts; the drive moves in coarse steps", p, steps)
+			r.KeyWarnf(p+".scale", "the whole limit is %.3g counts; the drive moves in coarse steps", steps)
 		}
 	}
 	switch {
 	case u.enable:
-		if m.Safe != 0 {
-			r.Errorf(p+".safe", "%s.safe: %s, want 0: enable is off in every safe state", p, schema.Short(m.Safe))
-		}
-		if m.Limit != [2]float64{0, 1} {
-			r.Errorf(p+".limit", "%s.limit: enable is 0 or 1", p)
-		}
+		r.ErrorIf(m.Safe != 0, p+".safe", "%s, want 0: enable is off in every safe state", schema.Short(m.Safe))
+		r.ErrorIf(m.Limit != [2]float64{0, 1}, p+".limit", "enable is 0 or 1")
 	default:
-		if m.Safe != 0 {
-			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, schema.Short(m.Safe), m.Unit)
-		}
+		r.WarnIf(m.Safe != 0, p+".safe", "%s %s keeps the drive energised in the safe state", schema.Short(m.Safe), m.Unit)
 		// which have no counts
 		if m.Slew > 0 && !r.HasProblem("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) &&
 			!slices.Contains([]wire.Type{wire.Text, wire.F32, wire.F64}, m.Type) {
-			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, schema.Short(m.Slew), m.Unit)
+			r.KeyErrorf(p+".slew", "%s %s/s is less than one count per tick; the drive would never move", schema.Short(m.Slew), m.Unit)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (c *Config) checkRates(r *schema.Report) {
 	v := c.Virtual
 	multiple := func(key string, hz float64) {
 		if n := v.InnerRate / hz; math.Abs(n-math.Round(n)) > 1e-9*n {
-			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key,
+			r.KeyErrorf("virtual.inner_rate", "%s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key,
 				schema.Short(hz))
 		}
 	}
@@ -44,8 +44,8 @@ func (c *Config) checkRates(r *schema.Report) {
 		if d := &c.Devices[i]; d.Rate > 0 && !r.HasProblem(d.path()+".rate") {
 			multiple(d.path()+".rate", d.Rate)
 			if n := c.FastestRate() / d.Rate; math.Abs(n-math.Round(n)) > 1e-9*n {
-				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; a device of the virtual rig sends at a whole part of the rate of the fastest, %s Hz",
-					d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
+				r.KeyErrorf(d.path()+".rate", "%s Hz; a device of the virtual rig sends at a whole part of the rate of the fastest, %s Hz",
+					schema.Short(d.Rate), schema.Short(c.FastestRate()))
 			}
 		}
 	}
@@ -55,9 +55,8 @@ func (c *Config) checkRates(r *schema.Report) {
 func (c *Config) checkPlant(r *schema.Report) {
 	p := &c.Virtual.Plant
 	const at = "virtual.plant"
-	if !(p.Supply[0] <= 0 && p.Supply[1] > 0) {
-		r.Errorf(at+".supply", "%s.supply: %s to %s V, want low ≤ 0 < high", at, schema.Short(p.Supply[0]), schema.Short(p.Supply[1]))
-	}
+	r.ErrorIf(!(p.Supply[0] <= 0 && p.Supply[1] > 0), at+".supply", "%s to %s V, want low ≤ 0 < high", schema.Short(p.Supply[0]),
+		schema.Short(p.Supply[1]))
 	for _, s := range []struct {
 		key     string
 		kind    PlantKind
@@ -66,9 +65,9 @@ func (c *Config) checkPlant(r *schema.Report) {
 		{"machine", machinePlant, p.Machine != nil}} {
 		switch {
 		case s.present && p.Kind != s.kind:
-			r.Warnf(at+"."+s.key, "%s.%s: not used by kind %s", at, s.key, p.Kind)
+			r.KeyWarnf(at+"."+s.key, "not used by kind %s", p.Kind)
 		case !s.present && p.Kind == s.kind:
-			r.Errorf(at+"."+s.key, "%s.%s is missing: %s", at, s.key, map[PlantKind]string{machinePlant: "{file: NAME.yaml}, a " +
+			r.KeyErrorf(at+"."+s.key, "is missing: %s", map[PlantKind]string{machinePlant: "{file: NAME.yaml}, a " +
 				"machine file"}[s.kind]+map[PlantKind]string{armPlant: "mass, length, centre and inertia of the links"}[s.kind])
 		}
 	}
@@ -83,11 +82,11 @@ func (c *Config) checkPlant(r *schema.Report) {
 		most = 1
 	}
 	if n := len(p.Axes); n < least || n > most {
-		r.Errorf(at+".axes", "%s.axes: %d with those of the file; a plant of kind %s has %s", at, n, p.Kind, axesText(least, most))
+		r.KeyErrorf(at+".axes", "%d with those of the file; a plant of kind %s has %s", n, p.Kind, axesText(least, most))
 	}
 	if p.TwoLink != nil && p.Kind == armPlant {
 		if err := p.TwoLink.Validate(); err != nil {
-			r.Errorf(at+".two_link", "%s.two_link: %v", at, err)
+			r.KeyErrorf(at+".two_link", "%v", err)
 		}
 	}
 	if p.Kind == machinePlant && p.Machine != nil {
@@ -97,7 +96,7 @@ func (c *Config) checkPlant(r *schema.Report) {
 		a := &p.Axes[i]
 		c.checkTruth(r, a)
 		if m := c.ModelOf(a.Name); m != nil && p.Kind != machinePlant && m.Linear() != p.linear() && !r.HasProblem(m.path()+".kind") {
-			r.Errorf(at+".kind", "%s.kind: %s, but %s is %s", at, p.Kind, m.path(), m.Kind)
+			r.KeyErrorf(at+".kind", "%s, but %s is %s", p.Kind, m.path(), m.Kind)
 		}
 	}
 }
@@ -120,7 +119,7 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 	voltage := a.Drive.Kind.is(plant.VoltageDrive)
 	switch {
 	case voltage && a.Motor == nil:
-		r.Errorf(p+".motor", "%s.motor is missing: the drive is a voltage, and no axis of the file has that name", p)
+		r.KeyErrorf(p+".motor", "is missing: the drive is a voltage, and no axis of the file has that name")
 	case voltage:
 		c.checkMotor(r, p+".motor", *a.Motor)
 	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != machinePlant && !r.HasProblem(p):
@@ -128,28 +127,23 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 		if c.Virtual.Plant.Kind == armPlant {
 			what = "of the motor behind the gear, beside that of the links"
 		}
-		r.Errorf(p+".inertia", "%s.inertia is missing: %s", p, what)
+		r.KeyErrorf(p+".inertia", "is missing: %s", what)
 	}
-	if a.Drive.Kind.is(plant.CurrentDrive) && a.K == 0 {
-		r.Errorf(p+".K", "%s.K is missing: the effort per current", p)
-	}
-	if a.Drive.Kind.is(plant.VelocityDrive) && a.Drive.Kp == 0 && a.Drive.Ki == 0 {
-		r.Errorf(p+".drive.kp", "%s.drive.kp is missing: a velocity drive controls the speed by itself, with kp and ki", p)
-	}
+	r.ErrorIf(a.Drive.Kind.is(plant.CurrentDrive) && a.K == 0, p+".K", "is missing: the effort per current")
+	r.ErrorIf(a.Drive.Kind.is(plant.VelocityDrive) && a.Drive.Kp == 0 && a.Drive.Ki == 0, p+".drive.kp",
+		"is missing: a velocity drive controls the speed by itself, with kp and ki")
 	if _, err := a.Drive.Limit.inUnit(c.limitUnit(a)); err != nil {
-		r.Errorf(p+".drive.limit", "%s.drive.limit: %v", p, err)
+		r.KeyErrorf(p+".drive.limit", "%v", err)
 	}
 	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m == nil {
-		r.Errorf(p+".friction", "%s.friction is missing: no axis of the file has that name", p)
+		r.KeyErrorf(p+".friction", "is missing: no axis of the file has that name")
 	} else if a.Friction.Model != nil { // without, the model's is missing or less than that of brushes: said there
 		a.Friction.check(r, p+".friction", true)
 		a.Friction.checkPlant(r)
 	}
-	if a.Cogging > 0 && a.CoggingN == 0 {
-		r.Errorf(p+".cogging_periods", "%s.cogging_periods is missing: there is a cogging torque", p)
-	}
+	r.ErrorIf(a.Cogging > 0 && a.CoggingN == 0, p+".cogging_periods", "is missing: there is a cogging torque")
 	if s := a.Stops; s.Travel != [2]float64{} && !(s.Travel[0] < s.Travel[1] && s.Stiffness > 0) {
-		r.Errorf(p+".stops", "%s.stops: travel from %s to %s with a stiffness of %s, want low < high and a stiffness", p,
+		r.KeyErrorf(p+".stops", "travel from %s to %s with a stiffness of %s, want low < high and a stiffness",
 			schema.Short(s.Travel[0]), schema.Short(s.Travel[1]), schema.Short(s.Stiffness))
 	}
 }
@@ -162,9 +156,8 @@ func (c *Config) checkFirmware(r *schema.Report) {
 		if !slices.Contains(names, d.Name) {
 			c.unknownSignal(r, p, d.Name, "device", names)
 		}
-		if !r.HasProblem("loop.rate") && d.Watchdog < 3/c.Loop.Rate {
-			r.Errorf(p+".watchdog", "%s.watchdog: %s s, want at least three ticks, %s s", p, schema.Short(d.Watchdog), schema.Short(3/c.Loop.Rate))
-		}
+		r.ErrorIf(!r.HasProblem("loop.rate") && d.Watchdog < 3/c.Loop.Rate, p+".watchdog", "%s s, want at least three ticks, %s s",
+			schema.Short(d.Watchdog), schema.Short(3/c.Loop.Rate))
 	}
 }
 
@@ -184,28 +177,28 @@ func (c *Config) checkReadings(r *schema.Report) {
 			return
 		}
 		if reading.Output < 0 {
-			r.Warnf(p, "%s: no axis uses %s, so it stays 0; say what it measures, with of", p, s.Name)
+			r.KeyWarnf(p, "no axis uses %s, so it stays 0; say what it measures, with of", s.Name)
 			return
 		}
 		if o := outputs[reading.Output]; o.Unit != m.Unit {
-			r.Errorf(p+".of", "%s.of: %s is in %s, the measurement in %s", p, o.Name, unitName(o.Unit), unitName(m.Unit))
+			r.KeyErrorf(p+".of", "%s is in %s, the measurement in %s", o.Name, unitName(o.Unit), unitName(m.Unit))
 			return
 		}
 		for key, a := range map[string]Amount{"noise": s.Noise, "offset": s.Offset, "step": s.Step} {
 			if x, err := a.difference(m.Unit); err != nil {
-				r.Errorf(p+"."+key, "%s.%s: %v", p, key, err)
+				r.KeyErrorf(p+"."+key, "%v", err)
 			} else if x < 0 && key != "offset" {
-				r.Errorf(p+"."+key, "%s.%s: %s, want ≥ 0", p, key, a)
+				r.KeyErrorf(p+"."+key, "%s, want ≥ 0", a)
 			}
 		}
 		switch count, scale := reading.Count, math.Abs(m.Scale); {
 		case s.Counts > 0 && s.Step != "":
-			r.Errorf(p+".step", "%s.step: beside counts; one of them", p)
+			r.KeyErrorf(p+".step", "beside counts; one of them")
 		case s.Counts > 0 && m.Unit != "rad":
-			r.Errorf(p+".counts", "%s.counts: counts per turn of a measurement in %s; want step", p, unitName(m.Unit))
+			r.KeyErrorf(p+".counts", "counts per turn of a measurement in %s; want step", unitName(m.Unit))
 		case s.Counts > 0 && math.Abs(scale-count) > 1e-6*count && scale != 1:
 			// the virtual encoder and the file must speak of the same count
-			r.Warnf(p+".counts", "%s.counts: %d per turn, %s rad; the file has %s rad per count", p, s.Counts, schema.Short(count),
+			r.KeyWarnf(p+".counts", "%d per turn, %s rad; the file has %s rad per count", s.Counts, schema.Short(count),
 				schema.Short(scale))
 		}
 	})
@@ -238,16 +231,16 @@ func (c *Config) checkScript(r *schema.Report) {
 		amount := func(key string, a Amount, needed bool, unit string) {
 			switch _, err := a.difference(unit); {
 			case needed && a == "":
-				r.Errorf(p+"."+key, "%s.%s is missing: a number in %s", p, key, unitName(unit))
+				r.KeyErrorf(p+"."+key, "is missing: a number in %s", unitName(unit))
 			case !needed && a != "":
-				r.Errorf(p+"."+key, "%s.%s: not used here", p, key)
+				r.KeyErrorf(p+"."+key, "not used here")
 			case err != nil:
-				r.Errorf(p+"."+key, "%s.%s: %v", p, key, err)
+				r.KeyErrorf(p+"."+key, "%v", err)
 			}
 		}
 		switch {
 		case (e.Set == "") == (e.Sensor == ""):
-			r.Errorf(p, "%s: want set or sensor, one of them", p)
+			r.KeyErrorf(p, "want set or sensor, one of them")
 			continue
 		case e.Set != "":
 			k := slices.IndexFunc(settings, func(s engine.Signal) bool { return s.Name == e.Set })
@@ -255,13 +248,11 @@ func (c *Config) checkScript(r *schema.Report) {
 				c.unknownSignal(r, p+".set", e.Set, "setting of the plant", listOf(settings, func(s engine.Signal) string { return s.Name }))
 				continue
 			}
-			if e.Fault != plant.Healthy {
-				r.Errorf(p+".fault", "%s.fault: of a sensor, but the entry sets %s", p, e.Set)
-			}
+			r.ErrorIf(e.Fault != plant.Healthy, p+".fault", "of a sensor, but the entry sets %s", e.Set)
 			amount("to", e.To, true, settings[k].Unit)
 			amount("by", e.Amount, false, "")
 			if to, err := e.To.inUnit(settings[k].Unit); err == nil && k == 0 && to < 0 {
-				r.Errorf(p+".to", "%s.to: %s, want ≥ 0: the upper edge of the supply", p, e.To)
+				r.KeyErrorf(p+".to", "%s, want ≥ 0: the upper edge of the supply", e.To)
 			}
 		default:
 			k := slices.Index(measured, e.Sensor)
@@ -270,15 +261,15 @@ func (c *Config) checkScript(r *schema.Report) {
 				continue
 			}
 			if readings[k].Output < 0 {
-				r.Errorf(p+".sensor", "%s.sensor: %s measures nothing of the plant", p, e.Sensor)
+				r.KeyErrorf(p+".sensor", "%s measures nothing of the plant", e.Sensor)
 			}
 			if e.Fault == plant.Healthy {
-				r.Errorf(p+".fault", "%s.fault is missing: %s", p, strings.Join(e.Fault.Words()[1:], ", "))
+				r.KeyErrorf(p+".fault", "is missing: %s", strings.Join(e.Fault.Words()[1:], ", "))
 			}
 			amount("to", e.To, false, "")
 			amount("by", e.Amount, e.Fault == plant.Shifted || e.Fault == plant.Delayed, byUnit(e.Fault, units[k]))
 			if by, err := e.Amount.inUnit("s"); e.Fault == plant.Delayed && err == nil && !(by >= 0 && by <= 10) {
-				r.Errorf(p+".by", "%s.by: %s, want 0 to 10 s", p, e.Amount)
+				r.KeyErrorf(p+".by", "%s, want 0 to 10 s", e.Amount)
 			}
 		}
 	}
@@ -288,6 +279,6 @@ func (c *Config) checkScript(r *schema.Report) {
 	// what the script asks of the same thing at the same time
 	for _, clash := range plant.Clashes(c.Events()) {
 		p := fmt.Sprintf("virtual.script[%d]", clash[1])
-		r.Errorf(p, "%s: virtual.script[%d] is still in force then; let it end before, with for", p, clash[0])
+		r.KeyErrorf(p, "virtual.script[%d] is still in force then; let it end before, with for", clash[0])
 	}
 }

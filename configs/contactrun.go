@@ -95,21 +95,15 @@ func (c *ContactRun) Validate() []schema.Problem {
 // Check looks at what the tags cannot say.
 func (c *ContactRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	if c.Version != 1 {
-		r.Errorf("version", "version: %d, this program reads 1", c.Version)
-	}
-	if c.Name == "" {
-		r.Errorf("name", "name is missing")
-	}
-	if c.System == "" {
-		r.Errorf("system", "system is missing: one of brush, brush-motor, scene, toy")
-	}
+	r.ErrorIf(c.Version != 1, "version", "%d, this program reads 1", c.Version)
+	r.ErrorIf(c.Name == "", "name", "is missing")
+	r.ErrorIf(c.System == "", "system", "is missing: one of brush, brush-motor, scene, toy")
 	for _, s := range []struct {
 		name    string
 		present bool
 	}{{"brush", c.Brush != nil}, {"scene", c.Scene != nil}, {"toy", c.Toy != nil}} {
 		if s.present && c.System != "" && s.name != c.System && !(c.System == "brush-motor" && s.name == "brush") {
-			r.Errorf(s.name, "%s: the system is %s; leave this section out", s.name, c.System)
+			r.KeyErrorf(s.name, "the system is %s; leave this section out", c.System)
 		}
 	}
 	switch c.System {
@@ -123,20 +117,18 @@ func (c *ContactRun) Check(r *schema.Report) {
 		c.checkBrush(r)
 	case "scene":
 		if c.Scene == nil {
-			r.Errorf("scene", "scene is missing: bodies and the pairs that may touch")
+			r.KeyErrorf("scene", "is missing: bodies and the pairs that may touch")
 		} else {
 			c.Scene.check(r)
 		}
 	case "toy":
 		if c.Toy == nil {
-			r.Errorf("toy", "toy is missing: its kind and its parameters")
+			r.KeyErrorf("toy", "is missing: its kind and its parameters")
 		} else {
 			c.Toy.check(r)
 		}
 	}
-	if c.Discard > 0 && c.Discard >= c.Duration {
-		r.Errorf("discard", "discard: %g s of a run of %g s; nothing would be left", c.Discard, c.Duration)
-	}
+	r.ErrorIf(c.Discard > 0 && c.Discard >= c.Duration, "discard", "%g s of a run of %g s; nothing would be left", c.Discard, c.Duration)
 	e := &c.Engine
 	if e.Positions == nil {
 		positions := c.Brush == nil && !e.EndOfStep
@@ -150,7 +142,7 @@ func (c *ContactRun) Check(r *schema.Report) {
 	case e.Theta == 0:
 		e.Theta = 0.55
 	case e.Theta < 0.5:
-		r.Errorf("engine.theta", "engine.theta: %g, want 0.5 to 1: smaller ones are not stable", e.Theta)
+		r.KeyErrorf("engine.theta", "%g, want 0.5 to 1: smaller ones are not stable", e.Theta)
 	}
 	if e.Impact == contact.ByEngine {
 		if e.Impact = contact.Newton; e.Kind == "event-driven" {
@@ -163,33 +155,27 @@ func (c *ContactRun) Check(r *schema.Report) {
 	case e.Tolerance == 0:
 		e.Tolerance = 1e-9
 	case e.Tolerance < 1e-13 && !r.HasProblem("engine.tolerance"):
-		r.Errorf("engine.tolerance", "engine.tolerance: %g, want 1e-13 or more, or 0", e.Tolerance)
+		r.KeyErrorf("engine.tolerance", "%g, want 1e-13 or more, or 0", e.Tolerance)
 	}
-	if c.System == "brush-motor" && e.Kind != "fixed-step" {
-		r.Errorf("engine.kind", "engine.kind: a motor with brushes runs with fixed steps")
-	}
-	if c.System != "brush-motor" && r.HasKey("drive") {
-		r.Errorf("drive", "drive: for the system brush-motor; this is %s", c.System)
-	}
+	r.ErrorIf(c.System == "brush-motor" && e.Kind != "fixed-step", "engine.kind", "a motor with brushes runs with fixed steps")
+	r.ErrorIf(c.System != "brush-motor" && r.HasKey("drive"), "drive", "for the system brush-motor; this is %s", c.System)
 	if e.Kind == "fixed-step" {
 		if n := c.Duration / e.Step; n > 2e9 {
-			r.Errorf("engine.step", "engine.step: %g s gives %.3g steps; at most 2e9", e.Step, n)
+			r.KeyErrorf("engine.step", "%g s gives %.3g steps; at most 2e9", e.Step, n)
 		}
-		if e.Impact == contact.Sequential {
-			r.Errorf("engine.impact", "engine.impact: sequential needs the event-driven engine, which knows which pair collides first")
-		}
+		r.ErrorIf(e.Impact == contact.Sequential, "engine.impact",
+			"sequential needs the event-driven engine, which knows which pair collides first")
 	}
-	if e.Kind == "fixed-step" && c.Duration < e.Step && !r.HasProblem("duration") && !r.HasProblem("engine") {
-		r.Errorf("duration", "duration: %g s is less than one step of %g s", c.Duration, e.Step)
-	}
+	r.FirstErrorIf(e.Kind == "fixed-step" && c.Duration < e.Step && !r.HasProblem("engine"), "duration", "%g s is less than one step of %g s",
+		c.Duration, e.Step)
 	if n := c.Duration / c.Rows(); n > maxRows && !r.HasProblem("duration") && !r.HasProblem("outputs") && !r.HasProblem("engine") {
-		r.Errorf("outputs.every", "outputs.every: %.3g rows in %g s, at most %d are kept", n, c.Duration, maxRows)
+		r.KeyErrorf("outputs.every", "%.3g rows in %g s, at most %d are kept", n, c.Duration, maxRows)
 	}
 	switch o := c.Outputs.RowInterval; {
 	case o > c.Duration && !r.HasProblem("duration"):
-		r.Errorf("outputs.every", "outputs.every: %g s is longer than the run", o)
+		r.KeyErrorf("outputs.every", "%g s is longer than the run", o)
 	case o > 0 && e.Kind == "fixed-step" && math.Abs(o-c.Rows()) > 1e-6*e.Step && !r.HasProblem("engine"):
-		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s (engine.step)", schema.Short(o), schema.Short(e.Step))
+		r.KeyErrorf("outputs.every", "%s s is no whole number of steps of %s s (engine.step)", schema.Short(o), schema.Short(e.Step))
 	}
 }
 

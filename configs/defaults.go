@@ -92,7 +92,7 @@ func readDefinitions(r *schema.Report, d *Device, dir string) {
 		data, err := os.ReadFile(t.ROM)
 		if err != nil {
 			path := fmt.Sprintf("%s.ndi.tools[%d].rom", d.path(), i)
-			r.Errorf(path, "%s: %v: want the definition file of the tool (.rom) that its maker or NDI's program wrote", path, err)
+			r.KeyErrorf(path, "%v: want the definition file of the tool (.rom) that its maker or NDI's program wrote", err)
 		}
 		t.Definition = data
 	}

@@ -87,10 +87,10 @@ func (f *Friction) check(r *schema.Report, path string, needed bool) {
 	switch {
 	case r.HasProblem(path) || f.Model == nil && !needed:
 	case f.Model == nil:
-		r.Errorf(path, "%s is missing: {law: lugre, sigma0: …}; hil laws lists the laws, hil laws NAME their parameters", path)
+		r.KeyErrorf(path, "is missing: {law: lugre, sigma0: …}; hil laws lists the laws, hil laws NAME their parameters")
 	default:
 		if fs, fc := f.param("Fs"), f.param("Fc"); fs < fc { // NaN: no such parameter
-			r.Errorf(path+".Fs", "%s.Fs: %s %[4]s is less than Fc, %[3]s %[4]s; Fs is the total break-away level, not what is added to Fc", path,
+			r.KeyErrorf(path+".Fs", "%s %[3]s is less than Fc, %[2]s %[3]s; Fs is the total break-away level, not what is added to Fc",
 				schema.Short(fs), schema.Short(fc), r.UnitIn("N"))
 			return
 		}
@@ -102,8 +102,8 @@ func (f *Friction) check(r *schema.Report, path string, needed bool) {
 // checkPlant wants a law that a mass moves under.
 func (l *Law) checkPlant(r *schema.Report) {
 	if _, stick := l.Model.(*friction.TwoSidedStick); stick {
-		r.Errorf(l.path+".backward", "%s.backward: %s has a stick mode, and moves a mass with one set of parameters for both directions; give "+
-			"the plant a law of its own, or one set", l.path, l.Name)
+		r.KeyErrorf(l.path+".backward", "%s has a stick mode, and moves a mass with one set of parameters for both directions; give the plant "+
+			"a law of its own, or one set", l.Name)
 	}
 }
 
@@ -134,9 +134,7 @@ func (f *Friction) sliding(speed float64) float64 {
 }
 
 // needsLaw tells whether an axis must have a friction law: its drive has to overcome it.
-func (a *Axis) needsLaw() bool {
-	return a.Drive.Kind.Forces()
-}
+func (a *Axis) needsLaw() bool { return a.Drive.Kind.Forces() }
 
 // less is the law with its levels lower by d, for what another part of the plant contributes; false: the law does not know its levels
 // by name, or would have none left.
@@ -163,17 +161,16 @@ func (f *Friction) checkCompensated(r *schema.Report, path string, k *axis.CompS
 	at := path + ".kind"
 	if k.Kind == axis.CompObserver || k.Kind == axis.CompGain {
 		if err := estimator.Yields(f.Model); err != nil {
-			r.Errorf(at, "%s: %s: %v", at, k.Kind, err)
+			r.KeyErrorf(at, "%s: %v", k.Kind, err)
 			return
 		}
 	}
 	if _, lugre := f.Model.(*friction.LuGre); !lugre {
 		switch {
 		case k.Kind == axis.CompLuGre:
-			r.Errorf(at, "%s: %s learns three parameters of lugre, and the law is %s%s; want adaptive-gain", at, k.Kind, f.Name,
-				byDirection(f.Model))
+			r.KeyErrorf(at, "%s learns three parameters of lugre, and the law is %s%s; want adaptive-gain", k.Kind, f.Name, byDirection(f.Model))
 		case k.Kind == axis.CompObserver && k.Gain > 0:
-			r.Errorf(path+".gain", "%s.gain: %s 1/s corrects the bristle of lugre, and the law is %s%s; want 0", path, schema.Short(k.Gain), f.Name,
+			r.KeyErrorf(path+".gain", "%s 1/s corrects the bristle of lugre, and the law is %s%s; want 0", schema.Short(k.Gain), f.Name,
 				byDirection(f.Model))
 		}
 	}

@@ -219,28 +219,22 @@ func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 		known := key == "parameters" && !slices.ContainsFunc(c.Parameters,
 			func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
 		if r.HasKey(key) && !used && !known {
-			r.Errorf(key, "%s: not used by %s; it belongs to %s", key, c.Method, owners[key])
+			r.KeyErrorf(key, "not used by %s; it belongs to %s", c.Method, owners[key])
 		}
 	}
 }
 
 // Check reports what is wrong with the values. The terms are checked by the fit, which knows them.
 func (c *Identify) Check(r *schema.Report) {
-	if c.Version != 1 && !r.HasProblem("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
-	}
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
 	r.CheckBounds(c)
-	if len(c.Method) == 0 && !r.HasProblem("method") {
-		r.Errorf("method", "method: empty, want at least one of %s", strings.Join(identify.Method("").Words(), ", "))
-	}
-	if len(c.Terms) == 0 && slices.Contains(c.Method, "regress") && !r.HasProblem("terms") {
-		r.Errorf("terms", "terms: empty, want at least one")
-	}
+	r.FirstErrorIf(len(c.Method) == 0, "method", "empty, want at least one of %s", strings.Join(identify.Method("").Words(), ", "))
+	r.FirstErrorIf(len(c.Terms) == 0 && slices.Contains(c.Method, "regress"), "terms", "empty, want at least one")
 	c.checkData(r, "data", &c.Data, c.Needs())
 	if c.Loop != nil {
 		c.checkData(r, "loop", c.Loop, []string{"position", "force"})
 	} else if c.Method.ContainsFunc(func(m *identify.MethodInfo) bool { return m.Loop }) && !r.HasProblem("loop") {
-		r.Errorf("loop", "loop is missing: joint ties a presliding loop, in loop, to the static map, in data")
+		r.KeyErrorf("loop", "is missing: joint ties a presliding loop, in loop, to the static map, in data")
 	}
 	c.checkModel(r)
 }
@@ -287,7 +281,7 @@ func (c *Identify) checkData(r *schema.Report, at string, d *IdentifyData, need 
 	case d.SteadyTable:
 		c.checkSteady(r, at, d)
 	case cols.Deviation.Name != "" || cols.Count.Name != "":
-		r.Errorf(at+".columns", "%s.columns: deviation and count belong to a table of steady friction; for one, set %s.steady: true", at, at)
+		r.KeyErrorf(at+".columns", "deviation and count belong to a table of steady friction; for one, set %s.steady: true", at)
 	default:
 		d.checkTime(r, at, at+".columns.time", cols.Time)
 	}
@@ -300,7 +294,7 @@ func (c *Identify) checkData(r *schema.Report, at string, d *IdentifyData, need 
 func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	for _, m := range c.Method {
 		if info := identify.FindMethod(m); at != "data" || info != nil && !info.Tabled {
-			r.Errorf(at+".steady", "%s.steady: %s needs samples in time; a table of steady friction serves static, and joint in data", at, m)
+			r.KeyErrorf(at+".steady", "%s needs samples in time; a table of steady friction serves static, and joint in data", m)
 			return
 		}
 	}
@@ -310,14 +304,10 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"last", d.TailDuration != 0},
 		{"command", d.Command != ""}, {"winding", d.Winding != nil}, {"delay_doubt", d.Doubt != 0}, {"resample", d.Resample != 0},
 		{"split_gaps", d.SplitGaps}} {
-		if key.present {
-			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
-		}
+		r.ErrorIf(key.present, at+"."+key.name, "a table of steady friction has no time; leave it out, or take out %s.steady", at)
 	}
 	for _, ch := range c.Channels(d) {
-		if ch.Column.Delay != 0 {
-			r.Errorf(at+".columns."+ch.Key+".delay", "%s.columns.%s.delay: a table of steady friction has no time; leave it out", at, ch.Key)
-		}
+		r.ErrorIf(ch.Column.Delay != 0, at+".columns."+ch.Key+".delay", "a table of steady friction has no time; leave it out")
 	}
 }
 

@@ -99,12 +99,9 @@ func (c *MachineFit) Files() []string {
 
 // check looks at what the tags cannot say, but for the machine.
 func (c *MachineFit) check(r *schema.Report) {
-	if len(c.Terms) == 0 && !r.HasProblem("terms") {
-		r.Errorf("terms", "terms: empty, want at least one")
-	}
-	if c.ByDirection && slices.Contains(c.Terms, machine.Offset) && !r.HasProblem("terms") {
-		r.Errorf("by_direction", "by_direction: friction of each direction and an offset look the same in motion; give terms without offset")
-	}
+	r.FirstErrorIf(len(c.Terms) == 0, "terms", "empty, want at least one")
+	r.ErrorIf(c.ByDirection && slices.Contains(c.Terms, machine.Offset) && !r.HasProblem("terms"), "by_direction",
+		"friction of each direction and an offset look the same in motion; give terms without offset")
 }
 
 // checkMachine reads the file of the machine, and compares its joints with those of the data. The error is about that file.
@@ -117,38 +114,33 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 	m := &run.Machine
 	refuse := func(section string, names ...string) {
 		for _, n := range names {
-			r.Errorf("machine", "machine: %s has %s.%s: the torques of a tree are linear in its parameters; what ties joints together passes "+
-				"forces that were not recorded. Identify the parts by themselves, or leave it out of the file",
+			r.KeyErrorf("machine", "%s has %s.%s: the torques of a tree are linear in its parameters; what ties joints together passes forces that were not recorded. Identify the parts by themselves, or leave it out of the file",
 				c.Machine, section, n)
 		}
 	}
-	refuse("loops", namesOf(m.Loops, func(l MachineLoop) string { return l.Name })...)
-	refuse("couplings", namesOf(m.Couplings, func(l MachineCoupling) string { return l.Name })...)
-	refuse("forces", namesOf(m.Forces, func(l MachineForce) string { return l.Name })...)
-	refuse("springs", namesOf(m.Springs, func(l MachineSpring) string { return l.Name })...)
-	refuse("shafts", namesOf(m.Shafts, func(l MachineShaft) string { return l.Name })...)
-	refuse("belts", namesOf(m.Belts, func(l MachineBelt) string { return l.Name })...)
-	refuse("stops", namesOf(m.Stops, func(l MachineStop) string { return l.Name })...)
+	refuse("loops", listOf(m.Loops, func(l MachineLoop) string { return l.Name })...)
+	refuse("couplings", listOf(m.Couplings, func(l MachineCoupling) string { return l.Name })...)
+	refuse("forces", listOf(m.Forces, func(l MachineForce) string { return l.Name })...)
+	refuse("springs", listOf(m.Springs, func(l MachineSpring) string { return l.Name })...)
+	refuse("shafts", listOf(m.Shafts, func(l MachineShaft) string { return l.Name })...)
+	refuse("belts", listOf(m.Belts, func(l MachineBelt) string { return l.Name })...)
+	refuse("stops", listOf(m.Stops, func(l MachineStop) string { return l.Name })...)
 	var joints []string
 	for i := range m.Bodies {
 		b := &m.Bodies[i]
-		if b.Flexible != nil {
-			r.Errorf("machine", "machine: body %s of %s is flexible: its torques are not linear in ten inertial parameters. Fit it by its "+
-				"response, docs/reference/identify-response.md, or make it rigid", b.Name, c.Machine)
-		}
+		r.ErrorIf(b.Flexible != nil, "machine", "body %s of %s is flexible: its torques are not linear in ten inertial parameters. Fit it by "+
+			"its response, docs/reference/identify-response.md, or make it rigid", b.Name, c.Machine)
 		switch b.Joint.Kind {
 		case "fixed":
 			continue
 		case "revolute", "prismatic":
 			joints = append(joints, b.Name)
 		default:
-			r.Errorf("machine", "machine: joint %s of %s is %s, want revolute or prismatic joints: the fit takes one position and one torque "+
-				"for each", b.Name, c.Machine, b.Joint.Kind)
+			r.KeyErrorf("machine", "joint %s of %s is %s, want revolute or prismatic joints: the fit takes one position and one torque for each",
+				b.Name, c.Machine, b.Joint.Kind)
 		}
 	}
-	if len(joints) == 0 {
-		r.Errorf("machine", "machine: no joint of %s moves", c.Machine)
-	}
+	r.ErrorIf(len(joints) == 0, "machine", "no joint of %s moves", c.Machine)
 	for _, name := range joints {
 		if i := slices.IndexFunc(c.Data.Joints, func(j MachineFitJoint) bool { return j.Name == name }); i < 0 && !r.HasProblem("data.joints") {
 			r.Errorf("data.joints", "data.joints.%s is missing: the machine has this joint, and its position and torque have a part in all "+
@@ -159,7 +151,7 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 		j := &c.Data.Joints[i]
 		at := schema.Join("data.joints", j.Name)
 		if !slices.Contains(joints, j.Name) {
-			r.Errorf(at, "%s: the machine has no moving joint of this name%s", at, spelling.DidYouMean(j.Name, joints))
+			r.KeyErrorf(at, "the machine has no moving joint of this name%s", spelling.DidYouMean(j.Name, joints))
 			continue
 		}
 		for _, ch := range c.channels(j) {
@@ -167,7 +159,7 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 			switch {
 			case r.HasProblem(path):
 			case ch.Column.Name != "" && ch.Key == "torque" && j.Passive:
-				r.Errorf(path, "%s: the joint is passive, its torque is zero; leave one of them out", path)
+				r.KeyErrorf(path, "the joint is passive, its torque is zero; leave one of them out")
 			case ch.Column.Name == "" && ch.Key == "torque" && !j.Passive:
 				r.Errorf(path, "%s.name is missing: the column of the file that holds it; passive: true if no drive acts on the joint", path)
 			default:
@@ -176,13 +168,6 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 		}
 	}
 	return nil
-}
-
-func namesOf[T any](list []T, name func(T) string) (out []string) {
-	for _, x := range list {
-		out = append(out, name(x))
-	}
-	return out
 }
 
 // Rotary tells whether a joint turns.

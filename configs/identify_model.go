@@ -145,9 +145,8 @@ func assumed(is bool) *bool {
 // Shape describes parameters to editors.
 func (ps *IdentifyParams) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
-	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
-		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error",
-		number).Set("prior", number)
+	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).Set("fixed", schema.Typed("boolean")).Set("log",
+		schema.Typed("boolean")).Set("assumed", schema.Typed("boolean")).Set("error", number).Set("prior", number)
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
 	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }
@@ -195,10 +194,7 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 	base, _, _ := strings.Cut(name, "[")
 	base = strings.TrimRight(base, "+-")
 	laws := []string{law, "stribeck-bo-pavelescu", "lugre"} // static and kalman have laws of their own
-	for _, v := range c.Compare {
-		laws = append(laws, v.Law)
-	}
-	for _, n := range laws {
+	for _, n := range append(laws, listOf(c.Compare, func(v Variant) string { return v.Law })...) {
 		info, ok := friction.Find(n)
 		if !ok {
 			continue
@@ -261,19 +257,14 @@ func (p *IdentifyParam) Text(unit string) string {
 }
 
 // Files are the records that the file names.
-func (c *Identify) Files() (out []string) {
-	for _, p := range c.files() {
-		out = append(out, *p)
-	}
-	return out
-}
+func (c *Identify) Files() []string { return listOf(c.files(), behind) }
 
 // checkModel reports what is wrong with the model, as far as it can be said without the record.
 func (c *Identify) checkModel(r *schema.Report) {
 	m := &c.Model
 	law := func(path, name string) {
 		if _, ok := friction.Find(name); !ok && name != "" && !r.HasProblem(path) {
-			r.Errorf(path, "%s: there is no friction law %q%s; hil laws lists them", path, name, spelling.DidYouMean(name, LawNames()))
+			r.KeyErrorf(path, "there is no friction law %q%s; hil laws lists them", name, spelling.DidYouMean(name, LawNames()))
 		}
 	}
 	law("model.law", m.Law)
@@ -284,18 +275,17 @@ func (c *Identify) checkModel(r *schema.Report) {
 		servo := m.Drive == axis.Servo
 		switch {
 		case servo && m.Controller == nil && !r.HasProblem("model.controller"):
-			r.Errorf("model.controller", "model.controller is missing: a servo needs its kp and kv")
+			r.KeyErrorf("model.controller", "is missing: a servo needs its kp and kv")
 		case !servo && m.Output == axis.Command && !r.HasProblem("model.output"):
-			r.Errorf("model.output", "model.output: a command is compared in closed loop only, with drive: servo")
+			r.KeyErrorf("model.output", "a command is compared in closed loop only, with drive: servo")
 		}
 		if servo && m.Controller != nil {
 			if _, _, err := c.ControllerGains(); err != nil {
-				r.Errorf("model.controller", "model.controller: %v", err)
+				r.KeyErrorf("model.controller", "%v", err)
 			}
 		}
-		if (servo || m.Drive == axis.Spring) && c.Data.Columns.Reference.Name == "" && !r.HasProblem("data.columns.reference") {
-			r.Errorf("data.columns.reference", "data.columns.reference is missing: drive: %s needs it", m.Drive)
-		}
+		r.FirstErrorIf((servo || m.Drive == axis.Spring) && c.Data.Columns.Reference.Name == "", "data.columns.reference",
+			"is missing: drive: %s needs it", m.Drive)
 	}
 	for _, p := range c.Parameters {
 		c.checkParam(r, p)
@@ -303,21 +293,19 @@ func (c *Identify) checkModel(r *schema.Report) {
 	if h := c.LM.Horizon; len(h) > 0 {
 		for i, x := range h {
 			if !(x > 0 && x <= 1) || i > 0 && x <= h[i-1] {
-				r.Errorf("lm.horizon", "lm.horizon: want shares of the record that rise to 1, got %v", h)
+				r.KeyErrorf("lm.horizon", "want shares of the record that rise to 1, got %v", h)
 				break
 			}
 		}
 	}
-	if c.Data.TailDuration != 0 && c.Data.Span != [2]float64{} {
-		r.Errorf("data.last", "data.last: data.span says already which part of the record is meant; leave one of them out")
-	}
+	r.ErrorIf(c.Data.TailDuration != 0 && c.Data.Span != [2]float64{}, "data.last",
+		"data.span says already which part of the record is meant; leave one of them out")
 	for _, s := range []struct {
 		path string
 		v    [2]float64
 	}{{"data.span", c.Data.Span}, {"data.rows", c.Data.Rows}} {
-		if !(s.v[0] >= 0) || s.v[1] != 0 && !(s.v[1] > s.v[0]) {
-			r.Errorf(s.path, "%s: from %g to %g, want a beginning ≥ 0 and an end behind it, or 0 for that of the record", s.path, s.v[0], s.v[1])
-		}
+		r.ErrorIf(!(s.v[0] >= 0) || s.v[1] != 0 && !(s.v[1] > s.v[0]), s.path,
+			"from %g to %g, want a beginning ≥ 0 and an end behind it, or 0 for that of the record", s.v[0], s.v[1])
 	}
 }
 
@@ -333,12 +321,12 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		if info, ok := friction.Find(c.Model.Law); ok {
 			names = append(names, paramNames(info.NewLaw())...)
 		}
-		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name,
+		r.KeyErrorf(p.path, "no model of this file has a parameter %s (%s)", p.Name,
 			spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
 	}
 	if need := c.unmetNeed(p.Name); need != "" {
-		r.Errorf(p.path, "%s: the model of this file has no %s: %s, or leave the parameter out", p.path, p.Name, need)
+		r.KeyErrorf(p.path, "the model of this file has no %s: %s, or leave the parameter out", p.Name, need)
 		return
 	}
 	get := func(x *float64, none float64) float64 {
@@ -351,25 +339,24 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	fixed := p.Fixed != nil && *p.Fixed || p.Assumed || p.Err != nil
 	switch {
 	case p.Assumed && p.Err != nil:
-		r.Errorf(p.path, "%s: assumed, and known with an error: leave one of them out", p.path)
+		r.KeyErrorf(p.path, "assumed, and known with an error: leave one of them out")
 	case p.Err != nil && (p.Lo != nil || p.Hi != nil):
-		r.Errorf(p.path, "%s: known with an error, and searched between bounds: leave one of them out", p.path)
+		r.KeyErrorf(p.path, "known with an error, and searched between bounds: leave one of them out")
 	case p.Prior != nil && fixed:
-		r.Errorf(p.path, "%s: a prior is of a parameter that is searched, and this one is not: leave one of them out, or give error in place "+
-			"of prior", p.path)
+		r.KeyErrorf(p.path,
+			"a prior is of a parameter that is searched, and this one is not: leave one of them out, or give error in place of prior")
 	case p.Prior != nil && !(*p.Prior > 0):
-		r.Errorf(p.path, "%s: prior %g, want a standard uncertainty above zero; a value that is exact is given as a number alone", p.path,
-			*p.Prior)
+		r.KeyErrorf(p.path, "prior %g, want a standard uncertainty above zero; a value that is exact is given as a number alone", *p.Prior)
 	case p.Prior != nil && p.Start == nil:
-		r.Errorf(p.path, "%s: a prior, but of what value? Give start", p.path)
+		r.KeyErrorf(p.path, "a prior, but of what value? Give start")
 	case lo >= hi:
-		r.Errorf(p.path, "%s: min %g is not below max %g %s", p.path, lo, hi, unit)
+		r.KeyErrorf(p.path, "min %g is not below max %g %s", lo, hi, unit)
 	case p.Start != nil && !fixed && (*p.Start < lo || *p.Start > hi):
-		r.Errorf(p.path, "%s: the start %g is outside the bounds %g to %g %s: move the start or widen the bounds", p.path, *p.Start, lo, hi, unit)
+		r.KeyErrorf(p.path, "the start %g is outside the bounds %g to %g %s: move the start or widen the bounds", *p.Start, lo, hi, unit)
 	case (p.Name == "M" || p.Name == "J") && p.Start != nil && *p.Start <= 0:
-		r.Errorf(p.path, "%s: %g, an inertia is above zero", p.path, *p.Start)
+		r.KeyErrorf(p.path, "%g, an inertia is above zero", *p.Start)
 	case fixed && p.Start == nil:
-		r.Errorf(p.path, "%s: fixed, but at what? Give start, or the number alone", p.path)
+		r.KeyErrorf(p.path, "fixed, but at what? Give start, or the number alone")
 	}
 }
 

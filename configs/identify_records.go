@@ -43,11 +43,9 @@ func (d *Records) paths() []*string {
 
 // check looks at what a data section at a place says of its files.
 func (d *Records) check(r *schema.Report, at string) {
-	if d.File == "" && !r.HasProblem(at+".file") {
-		r.Errorf(at+".file", "%s.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording", at)
-	}
+	r.FirstErrorIf(d.File == "", at+".file", "is missing: the record, a CSV or MAT file, plain or gzip, or a recording")
 	if s := d.Span; s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])) {
-		r.Errorf(at+".span", "%s.span: from %g to %g s, want rising times", at, s[0], s[1])
+		r.KeyErrorf(at+".span", "from %g to %g s, want rising times", s[0], s[1])
 	}
 }
 
@@ -55,9 +53,9 @@ func (d *Records) check(r *schema.Report, at string) {
 func (d *Records) checkTime(r *schema.Report, at, timeAt string, t IdentifyColumn) {
 	switch {
 	case t.Name == "" && d.Rate == 0 && !recordingName(d.File):
-		r.Errorf(timeAt, "%s is missing: name the column of time, or give %s.rate if there is none", timeAt, at)
+		r.KeyErrorf(timeAt, "is missing: name the column of time, or give %s.rate if there is none", at)
 	case t.Name != "" && d.Rate != 0:
-		r.Errorf(at+".rate", "%s.rate: the time column %q tells the rate already; leave one of them out", at, t.Name)
+		r.KeyErrorf(at+".rate", "the time column %q tells the rate already; leave one of them out", t.Name)
 	}
 }
 
@@ -75,7 +73,7 @@ func (c IdentifyColumn) check(r *schema.Report, at, si string, needed bool) {
 	if c.Name == "" {
 		r.Errorf(at, "%s.name is missing: the column of the file that holds it", at)
 	} else if _, _, err := c.Factors(si); err != nil {
-		r.Errorf(at, "%s: %v", at, err)
+		r.KeyErrorf(at, "%v", err)
 	}
 }
 
@@ -99,9 +97,7 @@ func loadOfMachine[T any](name string, text []byte, c *T, of ofMachine) (*T, []s
 	c, warnings, err := load(name, text, c, func(r *schema.Report) {
 		r.CheckBounds(c)
 		version, machine, data, validate := of.parts()
-		if version != 1 && !r.HasProblem("version") {
-			r.Errorf("version", "version: %d, this program reads version 1", version)
-		}
+		r.FirstErrorIf(version != 1, "version", "%d, this program reads version 1", version)
 		if !r.HasProblem("data") {
 			data.check(r, "data")
 			data.checkTime(r, "data", "data.time", data.Time)
@@ -115,9 +111,9 @@ func loadOfMachine[T any](name string, text []byte, c *T, of ofMachine) (*T, []s
 		switch kind := KindOf(*machine); {
 		case r.HasProblem("machine"):
 		case *machine == "":
-			r.Errorf("machine", "machine is missing: the file of the machine, which hil simulate takes")
+			r.KeyErrorf("machine", "is missing: the file of the machine, which hil simulate takes")
 		case kind != MachineFile && kind != UnknownFile:
-			r.Errorf("machine", "machine: %s describes no machine: it has no key machine with bodies", *machine)
+			r.KeyErrorf("machine", "%s describes no machine: it has no key machine with bodies", *machine)
 		default:
 			bad = of.checkMachine(r)
 		}

@@ -101,33 +101,30 @@ func (c *ResponseFit) Files() []string {
 
 // check looks at what the tags cannot say, but for the machine.
 func (c *ResponseFit) check(r *schema.Report) {
-	if len(c.Outputs) == 0 && !r.HasProblem("outputs") {
-		r.Errorf("outputs", "outputs: empty, want at least one: {name: load.q, column: {name: …, unit: rad}}")
-	}
-	if len(c.Parameters) == 0 && !r.HasProblem("parameters") {
-		r.Errorf("parameters", "parameters: empty, want at least one: {path: machine.motors.motor.K, range: [0.01 N·m/A, 0.1 N·m/A]}")
-	}
+	r.FirstErrorIf(len(c.Outputs) == 0, "outputs", "empty, want at least one: {name: load.q, column: {name: …, unit: rad}}")
+	r.FirstErrorIf(len(c.Parameters) == 0, "parameters",
+		"empty, want at least one: {path: machine.motors.motor.K, range: [0.01 N·m/A, 0.1 N·m/A]}")
 	for i := range c.Parameters {
 		p, at := &c.Parameters[i], fmt.Sprintf("parameters[%d]", i)
 		p.Name = cmp.Or(p.Name, strings.TrimPrefix(p.Path, "machine."))
 		for _, o := range c.Parameters[:i] {
 			if o.Path == p.Path && p.Path != "" {
-				r.Errorf(at+".path", "%s.path: %s is searched twice", at, p.Path)
+				r.KeyErrorf(at+".path", "%s is searched twice", p.Path)
 			} else if o.Name == p.Name && p.Path != "" {
-				r.Errorf(at+".name", "%s.name: two parameters are called %s", at, p.Name)
+				r.KeyErrorf(at+".name", "two parameters are called %s", p.Name)
 			}
 		}
 		switch {
 		case r.HasProblem(at):
 		case p.Path == "":
-			r.Errorf(at+".path", "%s.path is missing: which key of the machine file", at)
+			r.KeyErrorf(at+".path", "is missing: which key of the machine file")
 		case fit.IsState(p.Name):
-			r.Errorf(at+".name", "%s.name: %s is the name of a beginning; take another", at, p.Name)
+			r.KeyErrorf(at+".name", "%s is the name of a beginning; take another", p.Name)
 		case !(p.Range.Lo < p.Range.Hi):
-			r.Errorf(at+".range", "%s.range: from %s to %s, want [low, high], rising: where the search looks", at, schema.Short(p.Range.Lo),
+			r.KeyErrorf(at+".range", "from %s to %s, want [low, high], rising: where the search looks", schema.Short(p.Range.Lo),
 				schema.Short(p.Range.Hi))
 		case p.Scale == "log" && p.Range.Lo <= 0:
-			r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, schema.Short(p.Range.Lo))
+			r.KeyErrorf(at+".range", "a logarithmic range begins at %s, want more than 0", schema.Short(p.Range.Lo))
 		}
 	}
 }
@@ -185,14 +182,14 @@ func (c *ResponseFit) checkInputs(r *schema.Report) bool {
 			if err != nil {
 				why = ": " + first(err)
 			}
-			r.Errorf(at+".path", "%s.path: %s is no voltage, current, switch or effort of the machine%s", at, in.Path, why)
+			r.KeyErrorf(at+".path", "%s is no voltage, current, switch or effort of the machine%s", in.Path, why)
 			continue
 		}
 		in.unit = list[k].unit
 		if in.Column.Name == "" {
 			r.Errorf(at+".column", "%s.column.name is missing: the column of the file that holds it", at)
 		} else if _, _, err := in.Column.Factors(in.unit); err != nil {
-			r.Errorf(at+".column", "%s.column: %v", at, err)
+			r.KeyErrorf(at+".column", "%v", err)
 		}
 	}
 	return ok
@@ -227,7 +224,7 @@ func (c *ResponseFit) checkParameters(r *schema.Report) bool {
 		}
 		if !strings.HasPrefix(p.Path, "machine.") {
 			ok = false
-			r.Errorf(at+".path", "%s.path: %s is no number of the machine: paths begin with machine., such as machine.motors.motor.K", at, p.Path)
+			r.KeyErrorf(at+".path", "%s is no number of the machine: paths begin with machine., such as machine.motors.motor.K", p.Path)
 			continue
 		}
 		for _, x := range []float64{p.Range.Lo, p.Range.Hi, (p.Range.Lo + p.Range.Hi) / 2} {
@@ -237,7 +234,7 @@ func (c *ResponseFit) checkParameters(r *schema.Report) bool {
 			}
 			if err != nil {
 				ok = false
-				r.Errorf(at, "%s: with %s at %s: %s", at, p.Path, strings.TrimSpace(p.tree(x).Text), first(err))
+				r.KeyErrorf(at, "with %s at %s: %s", p.Path, strings.TrimSpace(p.tree(x).Text), first(err))
 				break
 			}
 		}
@@ -258,19 +255,19 @@ func (c *ResponseFit) begins(r *schema.Report, p *ResponseParameter, at string) 
 	inside := err == nil && n.Value >= p.Range.Lo && n.Value <= p.Range.Hi
 	switch {
 	case given && err != nil:
-		r.Errorf(at+".start", "%s.start: %v", at, err)
+		r.KeyErrorf(at+".start", "%v", err)
 		return false
 	case given && !n.like(StudyNumber{Unit: p.Range.Unit, dim: n.dim}):
-		r.Errorf(at+".start", "%s.start: %s, want the unit of the range, %s", at, text, cmp.Or(p.Range.Unit, "a plain number"))
+		r.KeyErrorf(at+".start", "%s, want the unit of the range, %s", text, cmp.Or(p.Range.Unit, "a plain number"))
 		return false
 	case given && !inside:
-		r.Errorf(at+".start", "%s.start: %s, outside of the range from %s to %s", at, text, schema.Short(p.Range.Lo), schema.Short(p.Range.Hi))
+		r.KeyErrorf(at+".start", "%s, outside of the range from %s to %s", text, schema.Short(p.Range.Lo), schema.Short(p.Range.Hi))
 		return false
 	case inside:
 		p.start = n.Value
 		return true
 	case err == nil:
-		r.Warnf(at+".range", "%s.range: the machine file has %s, outside of the range: the search begins in the middle of it", at, text)
+		r.KeyWarnf(at+".range", "the machine file has %s, outside of the range: the search begins in the middle of it", text)
 	}
 	p.start = (p.Range.Lo + p.Range.Hi) / 2
 	if p.log() {
@@ -300,7 +297,7 @@ func (o *ResponseOutput) readNoise() error {
 func (c *ResponseFit) checkOutputs(r *schema.Report) error {
 	m, err := c.build(c.starts())
 	if err != nil {
-		r.Errorf("machine", "machine: %s with the parameters at their start: %v", c.Machine, err)
+		r.KeyErrorf("machine", "%s with the parameters at their start: %v", c.Machine, err)
 		return nil
 	}
 	for i := range c.Outputs {
@@ -311,38 +308,32 @@ func (c *ResponseFit) checkOutputs(r *schema.Report) error {
 		w, err := m.Step.Watch(o.Name)
 		switch {
 		case o.Name == "" || err != nil:
-			r.Errorf(at+".name", "%s.name: %v", at, cmp.Or(err, errors.New("missing: the name of a number in the table of hil simulate")))
+			r.KeyErrorf(at+".name", "%v", cmp.Or(err, errors.New("missing: the name of a number in the table of hil simulate")))
 			continue
 		case len(w.Signals) != 1:
-			var names []string
-			for _, s := range w.Signals {
-				names = append(names, s.Name)
-			}
-			r.Errorf(at+".name", "%s.name: %s is several numbers, %s: name one", at, o.Name, strings.Join(names, ", "))
+			names := listOf(w.Signals, func(s engine.Signal) string { return s.Name })
+			r.KeyErrorf(at+".name", "%s is several numbers, %s: name one", o.Name, strings.Join(names, ", "))
 			continue
 		}
 		o.unit = w.Signals[0].Unit
 		if o.Column.Name == "" {
 			r.Errorf(at+".column", "%s.column.name is missing: the column of the file that holds it", at)
 		} else if _, _, err := o.Column.Factors(o.unit); err != nil {
-			r.Errorf(at+".column", "%s.column: %v", at, err)
+			r.KeyErrorf(at+".column", "%v", err)
 		} else if err := o.readNoise(); err != nil {
-			r.Errorf(at+".noise", "%s.noise: %v", at, err)
+			r.KeyErrorf(at+".noise", "%v", err)
 		}
 	}
 	for i, joint := range c.InitialJoints {
 		if _, _, err := m.Step.At(joint); err != nil {
-			r.Errorf(fmt.Sprintf("begin[%d]", i), "begin[%d]: %v", i, err)
+			r.KeyErrorf(fmt.Sprintf("begin[%d]", i), "%v", err)
 		}
 	}
 	return nil
 }
 
-func (c *ResponseFit) starts() (theta []float64) {
-	for i := range c.Parameters {
-		theta = append(theta, c.Parameters[i].start)
-	}
-	return theta
+func (c *ResponseFit) starts() []float64 {
+	return listOf(c.Parameters, func(p ResponseParameter) float64 { return p.start })
 }
 
 // withParameters is a machine file with the parameters at theta.
@@ -407,12 +398,11 @@ func (c *ResponseFit) Spec(workers int) response.Spec {
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{Name: p.Name, Unit: p.Range.Unit, Value: p.start, Lo: p.Range.Lo,
 			Hi: p.Range.Hi}, Log: p.log()})
 	}
-	for _, in := range c.Inputs {
-		s.Inputs = append(s.Inputs, in.Path)
-	}
-	for _, o := range c.Outputs {
-		s.Outputs = append(s.Outputs, response.Output{Name: o.Name, Unit: o.unit, Noise: o.noise})
-	}
+	s.Inputs = listOf(c.Inputs, func(in ResponseInput) string { return in.Path })
+	s.Outputs = listOf(c.Outputs,
+		func(o ResponseOutput) response.Output {
+			return response.Output{Name: o.Name, Unit: o.unit, Noise: o.noise}
+		})
 	return s
 }
 
@@ -444,12 +434,7 @@ type ResponseColumn struct {
 }
 
 // Columns are those of the inputs, then those of the outputs.
-func (c *ResponseFit) Columns() (list []ResponseColumn) {
-	for _, in := range c.Inputs {
-		list = append(list, ResponseColumn{in.Path, in.unit, in.Column})
-	}
-	for _, o := range c.Outputs {
-		list = append(list, ResponseColumn{o.Name, o.unit, o.Column})
-	}
-	return list
+func (c *ResponseFit) Columns() []ResponseColumn {
+	return append(listOf(c.Inputs, func(in ResponseInput) ResponseColumn { return ResponseColumn{in.Path, in.unit, in.Column} }),
+		listOf(c.Outputs, func(o ResponseOutput) ResponseColumn { return ResponseColumn{o.Name, o.unit, o.Column} })...)
 }

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -24,9 +23,8 @@ var jointKinds = map[string]multibody.Kind{"fixed": multibody.Fixed, "revolute":
 	"spherical": multibody.Spherical, "free": multibody.Free}
 
 var loopKinds = map[string]multibody.CutKind{"fixed": multibody.CutFixed, "revolute": multibody.CutRevolute,
-	"prismatic":   multibody.CutPrismatic,
-	"cylindrical": multibody.CutCylindrical, "spherical": multibody.CutSpherical, "point": multibody.CutPoint,
-	"distance": multibody.CutDistance}
+	"prismatic": multibody.CutPrismatic, "cylindrical": multibody.CutCylindrical, "spherical": multibody.CutSpherical,
+	"point": multibody.CutPoint, "distance": multibody.CutDistance}
 
 // motionSuffix is what the torque of a prescribed motion is called, behind the name of its joint.
 const motionSuffix = ".motion"
@@ -109,8 +107,7 @@ func (c *MachineRun) Spec() machine.Spec {
 	for i := range m.Springs {
 		k := &m.Springs[i]
 		s.Springs = append(s.Springs, multibody.Spring{Name: k.Name, A: end(k.A, k.Name+"//a", k.AtA, [3]float64{}),
-			B:         end(k.B, k.Name+"//b", k.AtB, [3]float64{}),
-			Stiffness: k.Stiffness, Damping: k.Damping, Length: k.Length})
+			B: end(k.B, k.Name+"//b", k.AtB, [3]float64{}), Stiffness: k.Stiffness, Damping: k.Damping, Length: k.Length})
 	}
 	for i := range m.Forces {
 		k := &m.Forces[i]
@@ -121,11 +118,7 @@ func (c *MachineRun) Spec() machine.Spec {
 	}
 	for i := range m.Couplings {
 		k := &m.Couplings[i]
-		out := multibody.Coupling{Name: k.Name, Offset: k.Offset}
-		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
-			out.Terms = append(out.Terms, multibody.Term{Joint: joint, Factor: k.Factors[joint]})
-		}
-		s.Couplings = append(s.Couplings, out)
+		s.Couplings = append(s.Couplings, multibody.Coupling{Name: k.Name, Offset: k.Offset, Terms: termsOf(k.Factors)})
 	}
 	s.Rows = m.rows()
 	s.Parts = m.parts
@@ -307,8 +300,9 @@ func (m *Machine) elements(wires map[string]*circuit.Held, axis func(joint strin
 		case "capacitor":
 			out = &circuit.Capacitor{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, C: e.C, U0: e.Volts}
 		case "voltage-source":
+			low, high := e.PWM.levels()
 			out = &circuit.VoltageSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode,
-				U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, e.PWM.lowLevel(), e.PWM.highLevel())), R: e.R}
+				U: wired(wires, e.Name+".voltage", e.pulses(e.Voltage, low, high)), R: e.R}
 		case "current-source":
 			out = &circuit.CurrentSource{Name: e.Name, FromNode: e.FromNode, ToNode: e.ToNode, I: generatorOr(e.Current, 0)}
 		case "switch":

@@ -41,8 +41,7 @@ func (c *Config) checkChain(r *schema.Report, m *Model) {
 	driven := m.chain.drivenJoints()
 	for _, name := range driven {
 		if !slices.ContainsFunc(m.Joints, func(f MachineFollow) bool { return f.Joint == name }) {
-			r.Errorf(p+".joints", "%s.joints: the driven joint %s of the chain follows no axis; want {%s: {axis: %s}}", p, name, name,
-				c.Axes[0].Name)
+			r.KeyErrorf(p+".joints", "the driven joint %s of the chain follows no axis; want {%s: {axis: %s}}", name, name, c.Axes[0].Name)
 		}
 	}
 	for i := range m.Joints {
@@ -57,16 +56,14 @@ func (c *Config) checkChain(r *schema.Report, m *Model) {
 		case a == nil:
 			c.unknownSignal(r, at+".axis", f.Axis, "axis", listOf(c.Axes, func(a Axis) string { return a.Name }))
 		case f.FollowBy != models.ByMotion:
-			r.Errorf(at+".by", "%s.by: %s: the driven joint of a chain on a beam is led by motion", at, f.FollowBy)
+			r.KeyErrorf(at+".by", "%s: the driven joint of a chain on a beam is led by motion", f.FollowBy)
 		case f.Ratio == 0:
-			r.Errorf(at+".ratio", "%s.ratio: 0, want another number", at)
+			r.KeyErrorf(at+".ratio", "0, want another number")
 		case a.Linear() != (m.chain.Manipulator.Joints[jointNumber(f.Joint)].Kind == "prismatic") && f.Ratio == 1:
-			r.Errorf(at+".ratio", "%s.ratio: the axis %s is %s, and the joint is not: want the ratio between them", at, a.Name, a.Kind)
+			r.KeyErrorf(at+".ratio", "the axis %s is %s, and the joint is not: want the ratio between them", a.Name, a.Kind)
 		}
 	}
-	if m.Audit {
-		r.Errorf(p+".audit", "%s.audit: a chain on a beam has none beside a rig; hil simulate sums its energies up", p)
-	}
+	r.ErrorIf(m.Audit, p+".audit", "a chain on a beam has none beside a rig; hil simulate sums its energies up")
 	if r.HasProblem(p) {
 		return
 	}
@@ -79,12 +76,18 @@ func (c *Config) checkChain(r *schema.Report, m *Model) {
 		}
 	}
 	if err != nil {
-		key := ".file"
-		if strings.Contains(err.Error(), "outputs: ") {
-			key = ".outputs"
-		}
-		r.Errorf(p+key, "%s%s: %v", p, key, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "machine: "), "outputs: "))
+		refuseModel(r, p, err)
 	}
+}
+
+// refuseModel reports at a model what its engine says against its file or its outputs.
+func refuseModel(r *schema.Report, path string, err error) {
+	text := strings.TrimPrefix(err.Error(), "machine: ")
+	if strings.Contains(text, "outputs: ") {
+		r.KeyErrorf(path+".outputs", "%s", strings.TrimPrefix(text, "outputs: "))
+		return
+	}
+	r.KeyErrorf(path+".file", "%s", text)
 }
 
 // jointNumber is the place of q1 … in the chain.

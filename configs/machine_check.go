@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,12 +18,8 @@ import (
 // Check looks at what the tags cannot say. What bodies, loops, drive train and circuit refuse comes from where they are built.
 func (c *MachineRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	if c.Version != 1 && !r.HasProblem("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
-	}
-	if len(c.Machine.Bodies) == 0 && !r.HasProblem("machine") {
-		r.Errorf("machine.bodies", "machine.bodies is missing: bodies by name, each with its joint")
-	}
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
+	r.ErrorIf(len(c.Machine.Bodies) == 0 && !r.HasProblem("machine"), "machine.bodies", "is missing: bodies by name, each with its joint")
 	c.Machine.checkNames(r)
 	for i := range c.Machine.Bodies {
 		c.Machine.Bodies[i].check(r, "machine")
@@ -41,7 +38,7 @@ func (c *MachineRun) Check(r *schema.Report) {
 	c.checkRows(r)
 	c.Machine.checkEnds(r)
 	if every := c.Outputs.RowInterval; every > 0 && c.Duration/every > maxRows && !r.HasProblem("outputs") && !r.HasProblem("duration") {
-		r.Errorf("outputs.every", "outputs.every: %.3g rows, at most %d are kept", c.Duration/every, maxRows)
+		r.KeyErrorf("outputs.every", "%.3g rows, at most %d are kept", c.Duration/every, maxRows)
 	}
 	if len(r.Problems()) > 0 {
 		return
@@ -53,12 +50,12 @@ func (c *MachineRun) Check(r *schema.Report) {
 	}
 	for i, name := range c.Start.Hold {
 		if _, err := m.Model.Joint(name); err != nil {
-			r.Errorf(fmt.Sprintf("start.hold[%d]", i), "start.hold[%d]: %v", i, err)
+			r.KeyErrorf(fmt.Sprintf("start.hold[%d]", i), "%v", err)
 		}
 	}
 	for i, name := range c.Outputs.Frames {
 		if _, err := m.Model.Frame(name); err != nil {
-			r.Errorf(fmt.Sprintf("outputs.frames[%d]", i), "outputs.frames[%d]: %v", i, err)
+			r.KeyErrorf(fmt.Sprintf("outputs.frames[%d]", i), "%v", err)
 		}
 	}
 }
@@ -68,43 +65,28 @@ var badName = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
 
 // checkNames wants names that differ where they stand in one table.
 func (m *Machine) checkNames(r *schema.Report) {
-	look := func(section, name string) {
+	m.namedParts(func(section, name string) {
 		at := schema.Join("machine."+section, name)
-		if bad := badName.FindString(name); bad != "" || name == "" {
-			r.Errorf(at, "%s: the name holds %q; want letters, digits, - and _", at, bad)
-		} else if name == groundName {
-			r.Errorf(at, "%s: ground is what does not move; choose another name", at)
+		switch bad := badName.FindString(name); {
+		case slices.Contains([]string{"circuit", "shafts", "belts", "stops"}, section): // have tables of their own
+		case bad != "" || name == "":
+			r.KeyErrorf(at, "the name holds %q; want letters, digits, - and _", bad)
+		case name == groundName:
+			r.KeyErrorf(at, "ground is what does not move; choose another name")
 		}
-	}
-	for i := range m.Bodies {
-		look("bodies", m.Bodies[i].Name)
-	}
-	for i := range m.Frames {
-		look("frames", m.Frames[i].Name)
-	}
-	for i := range m.Loops {
-		look("loops", m.Loops[i].Name)
-	}
-	for i := range m.Couplings {
-		look("couplings", m.Couplings[i].Name)
-	}
-	for i := range m.Motors {
-		look("motors", m.Motors[i].Name)
-	}
-	for i := range m.Rows {
-		look("rows", m.Rows[i].Name)
-	}
-	for i := range m.Controllers {
-		look("controllers", m.Controllers[i].Name)
-	}
-	for i := range m.Magnets {
-		look("magnets", m.Magnets[i].Name)
-	}
-	for i := range m.Springs {
-		look("springs", m.Springs[i].Name)
-	}
-	for i := range m.Forces {
-		look("forces", m.Forces[i].Name)
+	})
+}
+
+// namedParts are all parts of the machine: the key of their list in the file, and their names.
+func (m *Machine) namedParts(see func(section, name string)) {
+	v := reflect.ValueOf(m).Elem()
+	for i := range v.NumField() {
+		section, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if list := v.Field(i); schema.Named(list.Type().Elem()) {
+			for k := range list.Len() {
+				see(section, list.Index(k).FieldByName("Name").String())
+			}
+		}
 	}
 }
 
@@ -115,7 +97,7 @@ func (b *MachineBody) check(r *schema.Report, section string) {
 		return
 	}
 	j := &b.Joint
-	refuse := func(key, why string) { r.Errorf(at+"."+key, "%s.%s: %s", at, key, why) }
+	refuse := func(key, why string) { r.KeyErrorf(at+"."+key, "%s", why) }
 	if j.Kind == "" {
 		r.Errorf(at+".joint", "%s.joint.kind is missing: revolute, prismatic, spherical, free or fixed", at)
 		return
@@ -184,9 +166,8 @@ func (b *MachineBody) checkMotion(r *schema.Report, duration float64) {
 		key             string
 		value, expected float64
 	}{{"position", b.Joint.Position, x}, {"velocity", b.Joint.Velocity, v}} {
-		if r.HasKey(at+"."+s.key) && math.Abs(s.value-s.expected) > 1e-9*(1+math.Abs(s.expected)) {
-			r.Errorf(at+"."+s.key, "%s.%s: %.9g, and the prescribed motion starts with %.9g; leave it out", at, s.key, s.value, s.expected)
-		}
+		r.ErrorIf(r.HasKey(at+"."+s.key) && math.Abs(s.value-s.expected) > 1e-9*(1+math.Abs(s.expected)), at+"."+s.key,
+			"%.9g, and the prescribed motion starts with %.9g; leave it out", s.value, s.expected)
 	}
 	jumps, ok := g.(circuit.Jumping)
 	if !ok {
@@ -204,8 +185,8 @@ func (b *MachineBody) checkMotion(r *schema.Report, duration float64) {
 		default:
 			continue
 		}
-		r.Errorf(at+".motion", "%s.motion: its %s at t = %.6g s, which takes an infinite torque; want a motion whose speed has no jumps, such "+
-			"as trapezoid, or a file", at, what, t)
+		r.KeyErrorf(at+".motion",
+			"its %s at t = %.6g s, which takes an infinite torque; want a motion whose speed has no jumps, such as trapezoid, or a file", what, t)
 		return
 	}
 }
@@ -216,37 +197,31 @@ func (j *JointFriction) check(r *schema.Report, at, kind string) {
 	if law == nil {
 		for _, key := range trueKeys([]string{"friction_speed", "friction_radius", "friction_load"}, j.Smoothing > 0, j.Radius > 0,
 			j.Nominal > 0) {
-			if !r.HasProblem(at + ".friction") {
-				r.Errorf(at+"."+key, "%s.%s: of friction, which is missing", at, key)
-			}
+			r.ErrorIf(!r.HasProblem(at+".friction"), at+"."+key, "of friction, which is missing")
 		}
 		return
 	}
 	switch asks := j.asks(); {
 	case asks && j.Nominal > 0:
-		r.Errorf(at+".friction_load", "%s.friction_load: the law has mu, which the force that the joint carries acts on; leave "+
-			"friction_load out", at)
+		r.KeyErrorf(at+".friction_load", "the law has mu, which the force that the joint carries acts on; leave friction_load out")
 	case asks && j.Radius == 0 && kind != "prismatic" && !r.HasProblem(at+".friction_radius"):
-		r.Errorf(at+".friction_radius", "%s.friction_radius is missing: the law has mu, and friction is mu times the force that the joint "+
-			"carries times the radius of its bearing; or give the law N0", at)
+		r.KeyErrorf(at+".friction_radius", "is missing: the law has mu, and friction is mu times the force that the joint carries times the "+
+			"radius of its bearing; or give the law N0")
 	case j.Radius > 0 && (!asks || kind == "prismatic"):
-		r.Errorf(at+".friction_radius", "%s.friction_radius: of a joint that turns whose law has mu and no N0; for another law give "+
-			"friction_load", at)
+		r.KeyErrorf(at+".friction_radius", "of a joint that turns whose law has mu and no N0; for another law give friction_load")
 	}
 	_, smooth := law.(friction.Smooth)
 	_, flow := law.(friction.Flow)
 	name := j.Friction.Name
 	if j.Smoothing == 0 {
-		if (!smooth || !flow) && !machine.Sticks(law) {
-			r.Errorf(at+".friction", "%s.friction: %s has a memory, and no differential form of it; set %s.friction_speed, over which the sign of "+
-				"its steady curve is smoothed, or take a law of bristles (lugre, dahl, elasto-plastic) or one without a memory (coulomb, "+
-				"static-coulomb-viscous)", at, name, at)
-		}
+		r.ErrorIf((!smooth || !flow) && !machine.Sticks(law), at+".friction",
+			"%s has a memory, and no differential form of it; set %s.friction_speed, over which the sign of its steady curve is smoothed, or "+
+				"take a law of bristles (lugre, dahl, elasto-plastic) or one without a memory (coulomb, static-coulomb-viscous)", name, at)
 		return
 	}
 	_, sided := law.(*friction.TwoSidedStick)
 	if sided || byDirection(law) != "" || j.Friction.param("offset") != 0 && !math.IsNaN(j.Friction.param("offset")) {
-		r.Errorf(at+".friction", "%s.friction: with friction_speed the law has to be the same both ways: no backward, no offset", at)
+		r.KeyErrorf(at+".friction", "with friction_speed the law has to be the same both ways: no backward, no offset")
 	}
 }
 
@@ -259,14 +234,10 @@ func (m *Machine) checkMotors(r *schema.Report) {
 			continue
 		}
 		need := func(ok bool, key, why string) {
-			if !ok && !r.HasProblem(at+"."+key) {
-				r.Errorf(at+"."+key, "%s.%s is missing: %s", at, key, why)
-			}
+			r.FirstErrorIf(!ok, at+"."+key, "is missing: %s", why)
 		}
 		need(k.Joint != "", "joint", "the joint that it turns")
-		if k.Gear == 0 {
-			r.Errorf(at+".gear", "%s.gear: 0, want a number other than 0", at)
-		}
+		r.ErrorIf(k.Gear == 0, at+".gear", "0, want a number other than 0")
 		supply := k.Voltage != nil
 		switch k.Kind {
 		case "dc":
@@ -277,9 +248,9 @@ func (m *Machine) checkMotors(r *schema.Report) {
 			case !supply && len(k.Nodes) == 0:
 				need(false, "voltage", "a number or a generator in V; or nodes, two nodes of the circuit; or a controller that acts_on it")
 			case supply && len(k.Nodes) > 0:
-				r.Errorf(at+".nodes", "%s.nodes: voltage says it already; leave one of them out", at)
+				r.KeyErrorf(at+".nodes", "voltage says it already; leave one of them out")
 			case !supply && len(k.Nodes) != 2:
-				r.Errorf(at+".nodes", "%s.nodes: %d, want two", at, len(k.Nodes))
+				r.KeyErrorf(at+".nodes", "%d, want two", len(k.Nodes))
 			}
 			if t := k.Thermal; t != nil && t.Capacity > 0 {
 				need(t.Resistance > 0, "thermal.resistance", "from the winding to ambient")
@@ -288,23 +259,22 @@ func (m *Machine) checkMotors(r *schema.Report) {
 			need(k.Ld > 0, "Ld", "inductance along the magnets")
 			need(k.Lq > 0, "Lq", "inductance across the magnets")
 			need(k.Psi != nil, "psi", "flux linkage of the magnets; 0 for a reluctance motor, which has none")
-			if k.Psi != nil && *k.Psi == 0 && k.Ld == k.Lq {
-				r.Errorf(at+".psi", "%s.psi: 0, and Ld is Lq: this motor has no torque; a reluctance motor has two inductances", at)
-			}
+			r.ErrorIf(k.Psi != nil && *k.Psi == 0 && k.Ld == k.Lq, at+".psi",
+				"0, and Ld is Lq: this motor has no torque; a reluctance motor has two inductances")
 			need(k.Pairs > 0, "pole_pairs", "of poles")
 			if k.Kind == "synchronous" {
 				need(k.Uq != nil || m.setBy(k.Name+".uq") != "", "uq", "a number or a generator in V; or a controller")
 			} else if n := len(k.Nodes); n != 3 && n != 6 && !r.HasProblem(at+".nodes") {
-				r.Errorf(at+".nodes", "%s.nodes: %d, want three nodes of the circuit, or six", at, n)
+				r.KeyErrorf(at+".nodes", "%d, want three nodes of the circuit, or six", n)
 			}
 			for _, key := range trueKeys([]string{"ud", "uq"}, k.Ud != nil, k.Uq != nil) {
 				if by := m.setBy(k.Name + "." + key); by != "" {
-					r.Errorf(at+"."+key, "%s.%s: the controller %s sets it; leave one of them out", at, key, by)
+					r.KeyErrorf(at+"."+key, "the controller %s sets it; leave one of them out", by)
 				}
 			}
 		}
 		for _, key := range k.unusedKeys() {
-			r.Errorf(at+"."+key, "%s.%s: has no effect on a motor of kind %s; leave it out", at, key, k.Kind)
+			r.KeyErrorf(at+"."+key, "has no effect on a motor of kind %s; leave it out", k.Kind)
 		}
 	}
 }
@@ -313,12 +283,10 @@ func (m *Machine) checkMotors(r *schema.Report) {
 func (k *MachineMotor) unusedKeys() []string {
 	dc, phases := k.Kind == "dc", k.Kind == "three-phase"
 	return trueKeys([]string{"K", "brush_drop", "drop_current", "voltage", "start_current", "L", "thermal", "Ld", "Lq", "psi", "pole_pairs",
-		"cogging", "ud", "uq", "L0", "nodes"},
-		!dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, !dc && k.Voltage != nil, !dc && k.Amperes != 0, !dc && k.L != 0,
-		!dc && k.Thermal != nil,
-		dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != nil, dc && k.Pairs != 0, dc && len(k.Cogging) > 0, k.Kind != "synchronous" &&
-			k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil,
-		!phases && k.L0 != 0, k.Kind == "synchronous" && len(k.Nodes) > 0)
+		"cogging", "ud", "uq", "L0", "nodes"}, !dc && k.K != 0, !dc && k.BrushDrop != 0, !dc && k.DropScale != 0, !dc && k.Voltage != nil,
+		!dc && k.Amperes != 0, !dc && k.L != 0, !dc && k.Thermal != nil, dc && k.Ld != 0, dc && k.Lq != 0, dc && k.Psi != nil, dc && k.Pairs != 0,
+		dc && len(k.Cogging) > 0, k.Kind != "synchronous" && k.Ud != nil, k.Kind != "synchronous" && k.Uq != nil, !phases && k.L0 != 0,
+		k.Kind == "synchronous" && len(k.Nodes) > 0)
 }
 
 // checkEnds wants what loops, couplings, the circuit and the drive train stand between.
@@ -328,17 +296,14 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		bodies = append(append(bodies, m.Bodies[i].Name), m.Bodies[i].nodes()...)
 	}
 	ground := append(slices.Clone(bodies), groundName)
-	places := slices.Clone(ground)
-	for i := range m.Frames {
-		places = append(places, m.Frames[i].Name)
-	}
+	places := slices.Concat(ground, listOf(m.Frames, func(f MachineFrame) string { return f.Name }))
 	known := func(at, what, name string, list []string) {
 		switch {
 		case r.HasProblem(at):
 		case name == "":
-			r.Errorf(at, "%s is missing: %s", at, what)
+			r.KeyErrorf(at, "is missing: %s", what)
 		case !slices.Contains(list, name):
-			r.Errorf(at, "%s: there is no %s %q%s", at, what, name, spelling.DidYouMean(name, list))
+			r.KeyErrorf(at, "there is no %s %q%s", what, name, spelling.DidYouMean(name, list))
 		}
 	}
 	m.checkClamps(r)
@@ -351,17 +316,13 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		at := "machine.loops." + l.Name
 		known(at+".a", "body or frame", l.A, places)
 		known(at+".b", "body or frame", l.B, places)
-		if l.Kind == "" && !r.HasProblem(at) {
-			r.Errorf(at+".kind", "%s.kind is missing: what b may do as seen from a", at)
-		}
+		r.ErrorIf(l.Kind == "" && !r.HasProblem(at), at+".kind", "is missing: what b may do as seen from a")
 		if f := &l.JointFriction; f.Friction.Model != nil && !slices.Contains([]string{"revolute", "prismatic", "point"}, l.Kind) {
-			r.Errorf(at+".friction", "%s.friction: belongs to a loop of kind revolute, prismatic or point; this one is %s", at, l.Kind)
+			r.KeyErrorf(at+".friction", "belongs to a loop of kind revolute, prismatic or point; this one is %s", l.Kind)
 		} else {
 			f.check(r, at, l.Kind)
 		}
-		if l.Length > 0 && l.Kind != "distance" {
-			r.Errorf(at+".length", "%s.length: of a distance; this loop is closed by %s", at, l.Kind)
-		}
+		r.ErrorIf(l.Length > 0 && l.Kind != "distance", at+".length", "of a distance; this loop is closed by %s", l.Kind)
 	}
 	for i := range m.Springs {
 		k := &m.Springs[i]
@@ -387,11 +348,11 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		known("machine.shafts."+s.Name+".b", "joint", s.B, ground)
 		turns(r, "machine.shafts."+s.Name, s.Ratio)
 		if at := "machine.shafts." + s.Name; s.Efficiency == 1 && s.BackEfficiency == nil && s.Speed != 0 {
-			r.Warnf(at+".efficiency_speed", "%s.efficiency_speed: not used: the gear has no efficiency below 1", at)
+			r.KeyWarnf(at+".efficiency_speed", "not used: the gear has no efficiency below 1")
 		}
 		if s.Efficiency < 1 && s.Speed == 0 {
 			at := "machine.shafts." + s.Name + ".efficiency_speed"
-			r.Errorf(at, "%s is missing: the speed of a at which the loss is 76 %% developed", at)
+			r.KeyErrorf(at, "is missing: the speed of a at which the loss is 76 %% developed")
 		}
 	}
 	for i := range m.Belts {
@@ -412,9 +373,7 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.FromNode == "" && !core, "to": e.ToNode == "" && !core,
 			"voltage": e.Kind == "voltage-source" && e.Voltage == nil && !pulsed && m.setBy(e.Name+".voltage") == "",
 			"current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Control == nil && !pulsed} {
-			if missing && !r.HasProblem(at+"."+key) {
-				r.Errorf(at+"."+key, "%s.%s is missing", at, key)
-			}
+			r.FirstErrorIf(missing, at+"."+key, "is missing")
 		}
 	}
 }
@@ -424,24 +383,20 @@ func (f *MachineForce) check(r *schema.Report, known func(at, name string)) {
 	at := "machine.forces." + f.Name
 	switch {
 	case f.Target == groundName:
-		r.Errorf(at+".on", "%s.on: ground does not move, a force on it has no effect", at)
+		r.KeyErrorf(at+".on", "ground does not move, a force on it has no effect")
 	case f.Target == "" && !r.HasProblem(at):
-		r.Errorf(at+".on", "%s.on is missing: a body or frame", at)
+		r.KeyErrorf(at+".on", "is missing: a body or frame")
 	default:
 		known(at+".on", f.Target)
 	}
-	if f.Direction == [3]float64{} && !r.HasProblem(at) {
-		r.Errorf(at+".along", "%s.along is missing: the direction, such as [1, 0, 0]", at)
-	}
-	if f.Force == nil && f.Torque == nil && !r.HasProblem(at) {
-		r.Errorf(at, "%s: force and torque are missing; give one of them, or both", at)
-	}
+	r.ErrorIf(f.Direction == [3]float64{} && !r.HasProblem(at), at+".along", "is missing: the direction, such as [1, 0, 0]")
+	r.FirstErrorIf(f.Force == nil && f.Torque == nil, at, "force and torque are missing; give one of them, or both")
 }
 
 // turns refuses a ratio of 0.
 func turns(r *schema.Report, at string, ratio float64) {
 	if at += ".ratio"; ratio == 0 && !r.HasProblem(at) {
-		r.Errorf(at, "%s: 0, want a number other than 0", at)
+		r.KeyErrorf(at, "0, want a number other than 0")
 	}
 }
 
@@ -466,32 +421,16 @@ func (c *MachineRun) passOn(r *schema.Report, err error) {
 			name = before
 		}
 	}
-	named := func(section string, n int, of func(i int) string) {
-		for i := range n {
-			if of(i) == name && at == "machine" {
-				at = "machine." + section + "." + name
-			}
+	m.namedParts(func(section, of string) {
+		if of == name && at == "machine" {
+			at = "machine." + section + "." + name
 		}
-	}
-	named("bodies", len(m.Bodies), func(i int) string { return m.Bodies[i].Name })
-	named("frames", len(m.Frames), func(i int) string { return m.Frames[i].Name })
-	named("loops", len(m.Loops), func(i int) string { return m.Loops[i].Name })
-	named("springs", len(m.Springs), func(i int) string { return m.Springs[i].Name })
-	named("forces", len(m.Forces), func(i int) string { return m.Forces[i].Name })
-	named("couplings", len(m.Couplings), func(i int) string { return m.Couplings[i].Name })
-	named("motors", len(m.Motors), func(i int) string { return m.Motors[i].Name })
-	named("rows", len(m.Rows), func(i int) string { return m.Rows[i].Name })
-	named("controllers", len(m.Controllers), func(i int) string { return m.Controllers[i].Name })
-	named("magnets", len(m.Magnets), func(i int) string { return m.Magnets[i].Name })
-	named("circuit", len(m.Circuit), func(i int) string { return m.Circuit[i].Name })
-	named("shafts", len(m.Shafts), func(i int) string { return m.Shafts[i].Name })
-	named("belts", len(m.Belts), func(i int) string { return m.Belts[i].Name })
-	named("stops", len(m.Stops), func(i int) string { return m.Stops[i].Name })
+	})
 	switch key, rest, ok := strings.Cut(text, ": "); {
 	case at == "machine":
 		text = err.Error()
 	case ok && slices.Contains([]string{"parent", "inertia"}, key):
 		at, text = at+"."+key, rest
 	}
-	r.Errorf(at, "%s: %s", at, text)
+	r.KeyErrorf(at, "%s", text)
 }

@@ -18,11 +18,11 @@ func (c *MachineRun) checkStep(r *schema.Report, at string, joints []string, h f
 	switch {
 	case err != nil: // said where it is built
 	case found.Reason != "":
-		r.Warnf(at, "%s: a trial of the machine by itself with steps of %s s fails after %s s: %s", at, schema.Short(h), schema.Short(found.T),
+		r.KeyWarnf(at, "a trial of the machine by itself with steps of %s s fails after %s s: %s", schema.Short(h), schema.Short(found.T),
 			found.Reason)
 	case found.Error > coarseError:
-		r.Warnf(at, "%s: steps of %s s are too coarse for this machine: by itself, pushed off from the start of its file, its %s is off by "+
-			"%.2g of one plus its size within %s s, as half steps say. Take a faster rate: half the step has a quarter of the error", at,
-			schema.Short(h), found.Signal, found.Error, schema.Short(found.T))
+		r.KeyWarnf(at, "steps of %s s are too coarse for this machine: by itself, pushed off from the start of its file, its %s is off by %.2g "+
+			"of one plus its size within %s s, as half steps say. Take a faster rate: half the step has a quarter of the error", schema.Short(h),
+			found.Signal, found.Error, schema.Short(found.T))
 	}
 }

@@ -172,8 +172,7 @@ func (m *Machine) servos(wires map[string]*circuit.Held, axis func(joint string)
 			for j, want := range []*Signal{k.ID, k.IQ} {
 				d := [...]string{"d", "q"}[j]
 				c.Channels = append(c.Channels, servo.Channel{Measured: measured(k.Motor + ".i" + d),
-					Reference: wired(wires, k.Name+".i"+d, generatorOr(want, 0)),
-					To:        servo.Target{Source: wires[k.Motor+".u"+d]}, Name: d, Unit: "V"})
+					Reference: wired(wires, k.Name+".i"+d, generatorOr(want, 0)), To: servo.Target{Source: wires[k.Motor+".u"+d]}, Name: d, Unit: "V"})
 			}
 			list, alone = append(list, c), append(alone, false)
 			continue
@@ -257,7 +256,7 @@ func (m *Machine) period(r *schema.Report, duration float64) {
 	for i := range m.Controllers {
 		k := &m.Controllers[i]
 		if at := "machine.controllers." + k.Name + ".every"; k.SamplePeriod > duration && duration > 0 && !r.HasProblem(at) {
-			r.Warnf(at, "%s: %g s is longer than the run of %g s: the controller samples once, at the start", at, k.SamplePeriod, duration)
+			r.KeyWarnf(at, "%g s is longer than the run of %g s: the controller samples once, at the start", k.SamplePeriod, duration)
 		}
 	}
 }

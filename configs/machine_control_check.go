@@ -29,12 +29,11 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 			continue
 		}
 		if start.Rest {
-			r.Errorf("start.equilibrium", "start.equilibrium: what the controller %s sets depends on where the machine is, and the equilibrium is "+
-				"found with the forces of the file's position; leave one of them out", k.Name)
+			r.KeyErrorf("start.equilibrium", "what the controller %s sets depends on where the machine is, and the equilibrium is found with the "+
+				"forces of the file's position; leave one of them out", k.Name)
 		}
-		if k.Kp == 0 && k.Ki == 0 && k.Kd == 0 && !r.HasProblem(at+".kp") && !r.HasProblem(at+".ki") && !r.HasProblem(at+".kd") {
-			r.Errorf(at+".kp", "%s.kp is missing: with kp, ki and kd at 0 the controller does nothing", at)
-		}
+		r.FirstErrorIf(k.Kp == 0 && k.Ki == 0 && k.Kd == 0 && !r.HasProblem(at+".ki") && !r.HasProblem(at+".kd"), at+".kp",
+			"is missing: with kp, ki and kd at 0 the controller does nothing")
 		targets := []string{k.Acts}
 		if k.Kind == "field-oriented" {
 			m.checkField(r, k, at)
@@ -44,7 +43,7 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 		}
 		for _, t := range targets {
 			if by := set[t]; by != "" && !r.HasProblem(at) {
-				r.Errorf(at, "%s: sets %s, which the controller %s sets already; leave one of them out, or let one set the reference of the other", at,
+				r.KeyErrorf(at, "sets %s, which the controller %s sets already; leave one of them out, or let one set the reference of the other",
 					t, by)
 			}
 			set[t] = k.Name
@@ -56,27 +55,27 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 func (m *Machine) checkField(r *schema.Report, k *MachineController, at string) {
 	for _, key := range trueKeys([]string{"feedback", "acts_on", "reference", "kd", "dead_zone"}, k.Feedback != "", k.Acts != "",
 		k.Reference != nil, k.Kd != 0, k.DeadZone != 0) {
-		r.Errorf(at+"."+key, "%s.%s: belongs to a controller of kind pid; this one is field-oriented", at, key)
+		r.KeyErrorf(at+"."+key, "belongs to a controller of kind pid; this one is field-oriented")
 	}
 	motor := m.motor(k.Motor)
 	switch {
 	case r.HasProblem(at + ".motor"):
 	case k.Motor == "":
-		r.Errorf(at+".motor", "%s.motor is missing: a synchronous motor", at)
+		r.KeyErrorf(at+".motor", "is missing: a synchronous motor")
 	case motor == nil:
-		r.Errorf(at+".motor", "%s.motor: there is no motor %q%s", at, k.Motor,
+		r.KeyErrorf(at+".motor", "there is no motor %q%s", k.Motor,
 			spelling.DidYouMean(k.Motor, listOf(m.Motors, func(k MachineMotor) string { return k.Name })))
 	case motor.Kind != "synchronous":
-		r.Errorf(at+".motor", "%s.motor: the motor %s is %s; want one of kind synchronous", at, k.Motor, motor.Kind)
+		r.KeyErrorf(at+".motor", "the motor %s is %s; want one of kind synchronous", k.Motor, motor.Kind)
 	}
 	for j, want := range []*Signal{k.ID, k.IQ} {
 		key := [...]string{"id", "iq"}[j]
 		by := m.setBy(k.Name + "." + key)
 		switch {
 		case by != "" && want != nil:
-			r.Errorf(at+"."+key, "%s.%s: the controller %s sets it; leave one of them out", at, key, by)
+			r.KeyErrorf(at+"."+key, "the controller %s sets it; leave one of them out", by)
 		case key == "iq" && by == "" && want == nil && !r.HasProblem(at+".iq"):
-			r.Errorf(at+".iq", "%s.iq is missing: a number or a generator in A; or a controller that acts_on %s.iq", at, k.Name)
+			r.KeyErrorf(at+".iq", "is missing: a number or a generator in A; or a controller that acts_on %s.iq", k.Name)
 		}
 	}
 }
@@ -84,18 +83,18 @@ func (m *Machine) checkField(r *schema.Report, k *MachineController, at string) 
 // checkPID looks at a controller of one error.
 func (m *Machine) checkPID(r *schema.Report, k *MachineController, at string) {
 	for _, key := range trueKeys([]string{"motor", "id", "iq"}, k.Motor != "", k.ID != nil, k.IQ != nil) {
-		r.Errorf(at+"."+key, "%s.%s: belongs to a controller that is field-oriented; this one is a pid", at, key)
+		r.KeyErrorf(at+"."+key, "belongs to a controller that is field-oriented; this one is a pid")
 	}
 	measured := m.checkFeedback(r, k, at+".feedback")
 	acts := m.checkActs(r, k, at)
 	switch by := m.setBy(k.Name + ".reference"); {
 	case by != "" && k.Reference != nil:
-		r.Errorf(at+".reference", "%s.reference: the controller %s sets it; leave one of them out", at, by)
+		r.KeyErrorf(at+".reference", "the controller %s sets it; leave one of them out", by)
 	case by == "" && k.Reference == nil && !r.HasProblem(at+".reference"):
-		r.Errorf(at+".reference", "%s.reference is missing: a number or a generator", at)
+		r.KeyErrorf(at+".reference", "is missing: a number or a generator")
 	}
 	if _, of, _ := strings.Cut(k.Feedback, "."); k.Kd != 0 && of != "position" {
-		r.Errorf(at+".kd", "%s.kd: acts on the rate of the error, which is known of a position; the feedback is %s", at, k.Feedback)
+		r.KeyErrorf(at+".kd", "acts on the rate of the error, which is known of a position; the feedback is %s", k.Feedback)
 	}
 	if !measured || !acts {
 		return
@@ -108,7 +107,7 @@ func (m *Machine) checkPID(r *schema.Report, k *MachineController, at string) {
 	wrong := map[string]string{"m": "rad", "rad": "m", "m/s": "rad", "rad/s": "m"}[in]
 	if wrong != "" && k.Reference != nil {
 		if key, given := r.Counts(at+".reference", wrong); key != "" {
-			r.Errorf(key, "%s: in %s, and the feedback %s is in %s", key, given, k.Feedback, in)
+			r.KeyErrorf(key, "in %s, and the feedback %s is in %s", given, k.Feedback, in)
 		}
 	}
 }
@@ -120,7 +119,7 @@ func (m *Machine) checkFeedback(r *schema.Report, k *MachineController, at strin
 	}
 	name, of, _ := strings.Cut(k.Feedback, ".")
 	if k.Feedback == "" {
-		r.Errorf(at, "%s is missing: JOINT.position, JOINT.speed, MOTOR.current, …", at)
+		r.KeyErrorf(at, "is missing: JOINT.position, JOINT.speed, MOTOR.current, …")
 		return false
 	}
 	switch of {
@@ -130,17 +129,17 @@ func (m *Machine) checkFeedback(r *schema.Report, k *MachineController, at strin
 		if k := m.motor(name); k != nil && k.Kind == "synchronous" {
 			return true
 		}
-		r.Errorf(at, "%s: there is no synchronous motor %q", at, name)
+		r.KeyErrorf(at, "there is no synchronous motor %q", name)
 		return false
 	case "current":
 		motor := m.motor(name)
 		switch {
 		case motor != nil && motor.Kind == "dc" && motor.L == 0:
-			r.Errorf(at, "%s: with L = 0 the current of %s follows its voltage at once, and what measures it while it sets the voltage is an "+
-				"algebraic loop; give machine.motors.%s.L", at, name, name)
+			r.KeyErrorf(at, "with L = 0 the current of %s follows its voltage at once, and what measures it while it sets the voltage is an "+
+				"algebraic loop; give machine.motors.%s.L", name, name)
 			return false
 		case motor != nil && motor.Kind != "dc":
-			r.Errorf(at, "%s: the motor %s is %s and has no one current; take %s.id or %s.iq of one that is synchronous", at, name, motor.Kind,
+			r.KeyErrorf(at, "the motor %s is %s and has no one current; take %s.id or %s.iq of one that is synchronous", name, motor.Kind,
 				name, name)
 			return false
 		case motor != nil:
@@ -154,16 +153,16 @@ func (m *Machine) checkFeedback(r *schema.Report, k *MachineController, at strin
 		if e := m.element(name); e != nil && e.Kind == "inductor" {
 			return true
 		}
-		r.Errorf(at, "%s: there is no motor, magnet or inductor %q%s", at, name, spelling.DidYouMean(name, m.coils()))
+		r.KeyErrorf(at, "there is no motor, magnet or inductor %q%s", name, spelling.DidYouMean(name, m.coils()))
 		return false
 	case "voltage":
 		if e := m.element(name); e != nil && e.Kind == "capacitor" {
 			return true
 		}
-		r.Errorf(at, "%s: there is no capacitor %q, whose voltage can be measured", at, name)
+		r.KeyErrorf(at, "there is no capacitor %q, whose voltage can be measured", name)
 		return false
 	}
-	r.Errorf(at, "%s: %q; want JOINT.position, JOINT.speed, NAME.current, MOTOR.id, MOTOR.iq or NAME.voltage", at, k.Feedback)
+	r.KeyErrorf(at, "%q; want JOINT.position, JOINT.speed, NAME.current, MOTOR.id, MOTOR.iq or NAME.voltage", k.Feedback)
 	return false
 }
 
@@ -195,7 +194,7 @@ func (m *Machine) checkActs(r *schema.Report, k *MachineController, at string) b
 		return false
 	}
 	if k.Acts == "" {
-		r.Errorf(at, "%s is missing: JOINT.effort, MOTOR.voltage, …", at)
+		r.KeyErrorf(at, "is missing: JOINT.effort, MOTOR.voltage, …")
 		return false
 	}
 	motor := m.motor(name)

@@ -40,15 +40,12 @@ type BeamPlace struct {
 
 // flex is the flexible body.
 func (f *MachineBeam) flex() (*multibody.Flex, error) {
-	b := machine.Bending{Modes: f.Modes, Direction: r3.Vec{Y: 1},
-		Beam: beam.Params{Length: f.Length, Elements: f.Elements, Young: f.Young, SecondMoment: f.SecondMoment, Area: f.Area, Density: f.Density,
-			Damping: f.Damping}}
+	b := machine.Bending{Modes: f.Modes, Direction: r3.Vec{Y: 1}, Beam: beam.Params{Length: f.Length, Elements: f.Elements, Young: f.Young,
+		SecondMoment: f.SecondMoment, Area: f.Area, Density: f.Density, Damping: f.Damping}}
 	if f.Bends == "z" {
 		b.Direction = r3.Vec{Z: 1}
 	}
-	for _, p := range f.Places {
-		b.Places = append(b.Places, machine.Place{Name: p.Name, X: p.X})
-	}
+	b.Places = listOf(f.Places, func(p BeamPlace) machine.Place { return machine.Place{Name: p.Name, X: p.X} })
 	return b.Flex()
 }
 
@@ -72,25 +69,21 @@ func (b *MachineBody) checkFlexible(r *schema.Report, at string) {
 	}
 	for _, key := range trueKeys([]string{"mass", "com", "inertia", "products", "inertia_z"}, b.Mass != 0, b.Com != [3]float64{},
 		b.Inertia != [3]float64{}, b.Products != [3]float64{}, b.InertiaZ != 0) {
-		r.Errorf(at+"."+key, "%s.%s: a flexible body has the mass of its beam; hang another body on %s.%s", at, key, b.Name, machine.Tip)
+		r.KeyErrorf(at+"."+key, "a flexible body has the mass of its beam; hang another body on %s.%s", b.Name, machine.Tip)
 	}
-	if f.Modes > 2*f.Elements {
-		r.Errorf(at+".flexible.modes", "%s.flexible.modes: %d, and %d elements have %d", at, f.Modes, f.Elements, 2*f.Elements)
-	}
+	r.ErrorIf(f.Modes > 2*f.Elements, at+".flexible.modes", "%d, and %d elements have %d", f.Modes, f.Elements, 2*f.Elements)
 	for i, p := range f.Places {
 		place := fmt.Sprintf("%s.flexible.places.%s", at, p.Name)
 		switch bad := badName.FindString(p.Name); {
 		case bad != "" || p.Name == "":
-			r.Errorf(place, "%s: the name holds %q; want letters, digits, - and _", place, bad)
+			r.KeyErrorf(place, "the name holds %q; want letters, digits, - and _", bad)
 		case p.Name == machine.Tip:
-			r.Errorf(place, "%s: the tip is there already, at %g m", place, f.Length)
+			r.KeyErrorf(place, "the tip is there already, at %g m", f.Length)
 		case p.X > f.Length:
-			r.Errorf(place+".x", "%s.x: %g m, and the beam ends at %g m", place, p.X, f.Length)
+			r.KeyErrorf(place+".x", "%g m, and the beam ends at %g m", p.X, f.Length)
 		}
 		for _, other := range f.Places[:i] {
-			if other.Name == p.Name {
-				r.Errorf(place, "%s: stands twice", place)
-			}
+			r.ErrorIf(other.Name == p.Name, place, "stands twice")
 		}
 	}
 }
@@ -103,9 +96,7 @@ func (m *Machine) checkClamps(r *schema.Report) {
 			if b.Flexible == nil || b.Name != name || r.HasProblem(at) {
 				continue
 			}
-			r.Errorf(at, "%s: %s is the clamp of an elastic body, and what stands there does not bend it: take %s; what belongs to the clamp "+
-				"stands on %s",
-				at, name, strings.Join(b.nodes(), " or "), b.clamp())
+			r.KeyErrorf(at, "%s is the clamp of an elastic body, and what stands there does not bend it: take %s; what belongs to the clamp stands on %s", name, strings.Join(b.nodes(), " or "), b.clamp())
 		}
 	}
 	for i := range m.Bodies {

@@ -64,19 +64,12 @@ func (e *CircuitElement) pulses(of *Signal, low, high float64) reference.Generat
 	return &circuit.PWM{Low: low, High: high, Period: 1 / e.PWM.Frequency, Duty: generatorOr(e.PWM.Duty, 0)}
 }
 
-// lowLevel and highLevel are the levels of a pulse-width modulated source (V); 0 for another source.
-func (p *CircuitPWM) lowLevel() float64 {
+// levels are the two of a pulse-width modulated source (V); 0 for another source.
+func (p *CircuitPWM) levels() (low, high float64) {
 	if p == nil {
-		return 0
+		return 0, 0
 	}
-	return p.LowVoltage
-}
-
-func (p *CircuitPWM) highLevel() float64 {
-	if p == nil {
-		return 0
-	}
-	return p.HighVoltage
+	return p.LowVoltage, p.HighVoltage
 }
 
 // lump is the winding as package plant has it.
@@ -115,21 +108,19 @@ func (m *Machine) checkMagnets(r *schema.Report, start *MachineStart) {
 		switch {
 		case k.Voltage == nil && len(k.Nodes) == 0 && m.setBy(k.Name+".voltage") != "":
 		case k.Voltage == nil && len(k.Nodes) == 0 && !r.HasProblem(at+".voltage"):
-			r.Errorf(at+".voltage", "%s.voltage is missing: a number or a generator in V; or nodes, two nodes of the circuit", at)
+			r.KeyErrorf(at+".voltage", "is missing: a number or a generator in V; or nodes, two nodes of the circuit")
 		case k.Voltage != nil && len(k.Nodes) > 0:
-			r.Errorf(at+".nodes", "%s.nodes: voltage says it already; leave one of them out", at)
+			r.KeyErrorf(at+".nodes", "voltage says it already; leave one of them out")
 		case k.Voltage == nil && len(k.Nodes) != 2:
-			r.Errorf(at+".nodes", "%s.nodes: %d, want two", at, len(k.Nodes))
+			r.KeyErrorf(at+".nodes", "%d, want two", len(k.Nodes))
 		}
 		for _, key := range []string{"c", "x0"} {
 			if x := map[string]float64{"c": k.C, "x0": k.X0}[key]; x == 0 && !r.HasKey(at+"."+key) && !r.HasProblem(at+"."+key) {
-				r.Errorf(at+"."+key, "%s.%s is missing: L(x) = L_inf + c/(x + x0)", at, key)
+				r.KeyErrorf(at+"."+key, "is missing: L(x) = L_inf + c/(x + x0)")
 			}
 		}
-		if start.Rest && k.Amperes != 0 {
-			r.Errorf("start.equilibrium", "start.equilibrium: the force of the magnet %s depends on where the joint is, and the equilibrium is "+
-				"found with the forces of the file's position: leave %s.start_current or start.equilibrium out", k.Name, at)
-		}
+		r.ErrorIf(start.Rest && k.Amperes != 0, "start.equilibrium", "the force of the magnet %s depends on where the joint is, and the "+
+			"equilibrium is found with the forces of the file's position: leave %s.start_current or start.equilibrium out", k.Name, at)
 		if b == nil || r.HasProblem(at) {
 			continue
 		}
@@ -142,8 +133,8 @@ func (m *Machine) checkMagnets(r *schema.Report, start *MachineStart) {
 			gap, side = -gap, "upper"
 		}
 		if gap < -k.X0/2 {
-			r.Errorf(at+".closed", "%s.closed: the gap is %.6g %s at the start, below −x0/2 = %.6g %s: L(x) does not hold there; change closed, "+
-				"reverse or the position of joint %s", at, gap, unit, -k.X0/2, unit, k.Joint)
+			r.KeyErrorf(at+".closed", "the gap is %.6g %s at the start, below −x0/2 = %.6g %s: L(x) does not hold there; change closed, reverse "+
+				"or the position of joint %s", gap, unit, -k.X0/2, unit, k.Joint)
 			continue
 		}
 		m.checkSeat(r, at, k, side, unit)
@@ -168,12 +159,12 @@ func (m *Machine) checkSeat(r *schema.Report, at string, k *MachineMagnet, side,
 		if gap > -k.X0/2 {
 			return
 		}
-		r.Warnf("machine.stops."+s.Name+".travel", "machine.stops.%s.travel: the gap of the magnet %s is %.6g %s at this stop, below −x0/2, "+
-			"where L(x) does not hold: a run that comes there ends", s.Name, k.Name, gap, unit)
+		r.KeyWarnf("machine.stops."+s.Name+".travel", "the gap of the magnet %s is %.6g %s at this stop, below −x0/2, where L(x) does not "+
+			"hold: a run that comes there ends", k.Name, gap, unit)
 		return
 	}
-	r.Warnf(at, "%s: no stop holds the gap open, and a run ends where it falls below −x0/2 = %.6g %s: give its seat, such as "+
-		"machine.stops.seat: {a: %s, travel: […], stiffness: …}, whose %s end is at the position %.6g %s", at, -k.X0/2, unit, k.Joint, side,
+	r.KeyWarnf(at, "no stop holds the gap open, and a run ends where it falls below −x0/2 = %.6g %s: give its seat, such as "+
+		"machine.stops.seat: {a: %s, travel: […], stiffness: …}, whose %s end is at the position %.6g %s", -k.X0/2, unit, k.Joint, side,
 		k.ClosedPosition, unit)
 }
 
@@ -183,15 +174,15 @@ func (m *Machine) single(r *schema.Report, at, joint, what string) *MachineBody 
 	switch {
 	case b != nil || r.HasProblem(at):
 	case joint == "":
-		r.Errorf(at, "%s is missing: a %s", at, what)
+		r.KeyErrorf(at, "is missing: a %s", what)
 	default:
 		for i := range m.Bodies {
 			if o := &m.Bodies[i]; o.Name == joint {
-				r.Errorf(at, "%s: the joint %s is %s; want a revolute or prismatic one", at, joint, o.Joint.Kind)
+				r.KeyErrorf(at, "the joint %s is %s; want a revolute or prismatic one", joint, o.Joint.Kind)
 				return nil
 			}
 		}
-		r.Errorf(at, "%s: there is no revolute or prismatic joint %q%s", at, joint, spelling.DidYouMean(joint, all))
+		r.KeyErrorf(at, "there is no revolute or prismatic joint %q%s", joint, spelling.DidYouMean(joint, all))
 	}
 	return b
 }
@@ -207,7 +198,7 @@ func (*Machine) coordinate(b *MachineBody) string {
 // fits refuses a number whose unit is that of another kind of joint.
 func fits(r *schema.Report, at, unit string) {
 	if given, ok := r.Measures(at, unit); !ok && !r.HasProblem(at) {
-		r.Errorf(at, "%s: in %s, and this joint wants %s", at, given, unit)
+		r.KeyErrorf(at, "in %s, and this joint wants %s", given, unit)
 	}
 }
 
@@ -242,41 +233,30 @@ func (m *Machine) checkElements(r *schema.Report) {
 		}
 		for _, k := range elementKeys {
 			key := at + "." + k.key
-			if r.HasKey(key) && !slices.Contains(k.kinds, e.Kind) && !r.HasProblem(key) {
-				r.Errorf(key, "%s: belongs to %s; this is of kind %s", key, strings.Join(k.kinds, ", "), e.Kind)
-			}
-			if slices.Contains(k.needs, e.Kind) && !r.HasKey(key) && !r.HasProblem(key) {
-				r.Errorf(key, "%s is missing", key)
-			}
+			r.FirstErrorIf(r.HasKey(key) && !slices.Contains(k.kinds, e.Kind), key, "belongs to %s; this is of kind %s", strings.Join(k.kinds, ", "),
+				e.Kind)
+			r.FirstErrorIf(slices.Contains(k.needs, e.Kind) && !r.HasKey(key), key, "is missing")
 		}
 		core, pulsed := e.Kind == "transformer", e.Kind == "voltage-source" || e.Kind == "switch"
-		if core && e.FromNode+e.ToNode != "" && !r.HasProblem(at+".from") {
-			r.Errorf(at+".from", "%s.from: belongs to an element with two ends; this is a transformer, and each winding has its own", at)
-		}
+		r.FirstErrorIf(core && e.FromNode+e.ToNode != "", at+".from",
+			"belongs to an element with two ends; this is a transformer, and each winding has its own")
 		if p := e.PWM; p != nil && pulsed {
-			if e.Voltage != nil || e.Control != nil {
-				r.Errorf(at+".pwm", "%s.pwm: voltage or closed say it already; leave one of them out", at)
-			}
-			if p.Frequency == 0 && !r.HasProblem(at+".pwm") {
-				r.Errorf(at+".pwm.frequency", "%s.pwm.frequency is missing", at)
-			}
+			r.ErrorIf(e.Voltage != nil || e.Control != nil, at+".pwm", "voltage or closed say it already; leave one of them out")
+			r.ErrorIf(p.Frequency == 0 && !r.HasProblem(at+".pwm"), at+".pwm.frequency", "is missing")
 			if p.Duty == nil && !r.HasProblem(at+".pwm.duty") {
-				r.Errorf(at+".pwm.duty", "%s.pwm.duty is missing: 0 to 1, a number or a generator", at)
+				r.KeyErrorf(at+".pwm.duty", "is missing: 0 to 1, a number or a generator")
 			} else if g, ok := p.Duty.Generator().(reference.Constant); ok && (g < 0 || g > 1) {
-				r.Errorf(at+".pwm.duty", "%s.pwm.duty: %g, want 0 to 1", at, float64(g))
+				r.KeyErrorf(at+".pwm.duty", "%g, want 0 to 1", float64(g))
 			}
-			if e.Kind == "switch" && (p.LowVoltage != 0 || p.HighVoltage != 0) {
-				r.Errorf(at+".pwm", "%s.pwm: low and high are voltages of a source; a switch is closed or open", at)
-			}
+			r.ErrorIf(e.Kind == "switch" && (p.LowVoltage != 0 || p.HighVoltage != 0), at+".pwm",
+				"low and high are voltages of a source; a switch is closed or open")
 		}
-		if core && len(e.Windings) < 2 && !r.HasProblem(at+".windings") {
-			r.Errorf(at+".windings", "%s.windings: %d, want two or more: {primary: {from: …, to: …, L: …}, …}", at, len(e.Windings))
-		}
+		r.FirstErrorIf(core && len(e.Windings) < 2, at+".windings", "%d, want two or more: {primary: {from: …, to: …, L: …}, …}", len(e.Windings))
 		for j := range e.Windings {
 			w := &e.Windings[j]
 			for key, missing := range map[string]bool{"from": w.FromNode == "", "to": w.ToNode == "", "L": w.L == 0} {
 				if in := at + ".windings." + w.Name; missing && !r.HasProblem(in) {
-					r.Errorf(in+"."+key, "%s.%s is missing", in, key)
+					r.KeyErrorf(in+"."+key, "is missing")
 				}
 			}
 		}

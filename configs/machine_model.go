@@ -2,7 +2,6 @@ package configs
 
 import (
 	"slices"
-	"strings"
 
 	"hilrig/configs/schema"
 	"hilrig/engine/circuit"
@@ -73,12 +72,12 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		return
 	}
 	if len(m.Joints) == 0 {
-		r.Errorf(p+".joints", "%s.joints: no joint has the name of an axis; want {JOINT: {axis: %s}}", p, c.Axes[0].Name)
+		r.KeyErrorf(p+".joints", "no joint has the name of an axis; want {JOINT: {axis: %s}}", c.Axes[0].Name)
 		return
 	}
 	if len(m.run.Machine.Rows) > 0 {
-		r.Errorf(p+".file", "%s.file: the machine has rows, which say nothing of where a joint is when it is brought to where its axis is; "+
-			"leave them out, or take the machine as the plant of virtual", p)
+		r.KeyErrorf(p+".file", "the machine has rows, which say nothing of where a joint is when it is brought to where its axis is; leave "+
+			"them out, or take the machine as the plant of virtual")
 		return
 	}
 	for i := range m.Joints {
@@ -93,22 +92,22 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 		case a == nil:
 			c.unknownSignal(r, at+".axis", f.Axis, "axis", listOf(c.Axes, func(a Axis) string { return a.Name }))
 		case a.Linear() != (b.Joint.Kind == "prismatic") && f.Ratio == 1:
-			r.Errorf(at+".ratio", "%s.ratio: the joint is %s and the axis %s is %s: want the ratio between them", at, b.Joint.Kind, a.Name, a.Kind)
+			r.KeyErrorf(at+".ratio", "the joint is %s and the axis %s is %s: want the ratio between them", b.Joint.Kind, a.Name, a.Kind)
 		case f.Ratio == 0:
-			r.Errorf(at+".ratio", "%s.ratio: 0, want another number", at)
+			r.KeyErrorf(at+".ratio", "0, want another number")
 		case b.Joint.Motion != nil || b.Joint.Effort != nil:
-			r.Errorf(at, "%s: the machine file gives the joint a motion or an effort already; leave it out there", at)
+			r.KeyErrorf(at, "the machine file gives the joint a motion or an effort already; leave it out there")
 		case m.run.Machine.setBy(f.Joint+".effort") != "":
-			r.Errorf(at, "%s: the controller %s of the machine file acts on the joint, which follows an axis; leave it out there", at,
+			r.KeyErrorf(at, "the controller %s of the machine file acts on the joint, which follows an axis; leave it out there",
 				m.run.Machine.setBy(f.Joint+".effort"))
 		case f.FollowBy == models.ByCurrent && (a.Current == "" || a.MotorModel().K == 0):
-			r.Errorf(at+".by", "%s.by: current: the axis %s has no measured current, or no K", at, a.Name)
+			r.KeyErrorf(at+".by", "current: the axis %s has no measured current, or no K", a.Name)
 		case f.FollowBy == models.ByEffort && a.Effort == "":
-			r.Errorf(at+".by", "%s.by: effort: of the axis %s none is measured", at, a.Name)
+			r.KeyErrorf(at+".by", "effort: of the axis %s none is measured", a.Name)
 		case f.FollowBy == models.ByCommand && a.Drive.Kind == plant.VoltageDrive:
 			m.checkMotor(r, at, f.Joint)
 		case f.FollowBy == models.ByCommand && !a.Drive.Kind.Forces():
-			r.Errorf(at+".by", "%s.by: command: that of %s is not known to be an effort: its drive is of kind %s", at, a.Name, a.Drive.Kind)
+			r.KeyErrorf(at+".by", "command: that of %s is not known to be an effort: its drive is of kind %s", a.Name, a.Drive.Kind)
 		}
 	}
 	if r.HasProblem(p) {
@@ -116,20 +115,13 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 	}
 	model, err := models.NewMachine(c.MachineModel(m))
 	if err != nil {
-		key := ".file"
-		if strings.Contains(err.Error(), "outputs: ") {
-			key = ".outputs"
-		}
-		r.Errorf(p+key, "%s%s: %v", p, key, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "machine: "), "outputs: "))
+		refuseModel(r, p, err)
 		return
 	}
-	var joints []string
-	for i := range m.Joints {
-		joints = append(joints, m.Joints[i].Joint)
-	}
+	joints := listOf(m.Joints, func(f MachineFollow) string { return f.Joint })
 	m.run.withDrivenJoints(joints, false).checkStep(r, p+".file", joints, 1/c.Loop.Rate)
 	if n := len(model.Signals()); n > maxSignalsShown {
-		r.Errorf(p+".outputs", "%s.outputs: %d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", p, n,
+		r.KeyErrorf(p+".outputs", "%d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", n,
 			maxSignalsShown, hil.MaxSignals, m.Joints[0].Joint, m.Joints[0].Joint)
 	}
 }
@@ -142,10 +134,8 @@ func (m *Model) checkMotor(r *schema.Report, at, joint string) {
 			n, nodes = n+1, nodes || len(k.Nodes) > 0 || k.Kind != "dc" || m.run.Machine.setBy(k.Name+".voltage") != ""
 		}
 	}
-	if n != 1 || nodes {
-		r.Errorf(at+".by", "%s.by: command: the drive of the axis is a voltage; want one dc motor with a voltage on the joint %s in the "+
-			"machine file", at, joint)
-	}
+	r.ErrorIf(n != 1 || nodes, at+".by",
+		"command: the drive of the axis is a voltage; want one dc motor with a voltage on the joint %s in the machine file", joint)
 }
 
 // MachineModel is what a model of kind machine, in a file without problems, is built from.

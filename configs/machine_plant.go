@@ -66,26 +66,24 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			continue
 		}
 		if b.Joint.Nominal > 0 || b.Joint.asks() {
-			r.Errorf(a.path()+".friction", "%s.friction: the force that the joint carries acts on its friction in the machine file, and an axis "+
-				"does not know it: take friction_load, or mu, out there", a.path())
+			r.KeyErrorf(a.path()+".friction", "the force that the joint carries acts on its friction in the machine file, and an axis does not "+
+				"know it: take friction_load, or mu, out there")
 		}
 		if b.Joint.Smoothing > 0 {
-			r.Errorf(a.path()+".friction", "%s.friction: leave friction_speed of the joint out of the machine file: an axis sticks", a.path())
+			r.KeyErrorf(a.path()+".friction", "leave friction_speed of the joint out of the machine file: an axis sticks")
 		}
 		if b.Joint.Motion != nil || b.Joint.Effort != nil {
-			r.Errorf(a.path(), "%s: the machine file gives the joint a motion or an effort already; leave it out there", a.path())
+			r.KeyErrorf(a.path(), "the machine file gives the joint a motion or an effort already; leave it out there")
 		}
 		if by := p.Machine.run.Machine.setBy(a.Name + ".effort"); by != "" {
-			r.Errorf(a.path(), "%s: the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", a.path(),
-				by)
+			r.KeyErrorf(a.path(), "the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", by)
 		}
 		if m := c.ModelOf(a.Name); m != nil && m.Linear() != (b.Joint.Kind == "prismatic") && !r.HasProblem(m.path()+".kind") {
-			r.Errorf(m.path()+".kind", "%s.kind: %s, but the joint of the machine is %s", m.path(), m.Kind, b.Joint.Kind)
+			r.KeyErrorf(m.path()+".kind", "%s, but the joint of the machine is %s", m.Kind, b.Joint.Kind)
 		}
 		for key, x := range map[string]float64{"inertia": a.Inertia, "load_inertia": a.LoadJ, "start": a.Start} {
 			if x != 0 {
-				r.Errorf(a.path()+"."+key, "%s.%s: of a plant of kind machine the machine file says it: inertia and armature of the joint, "+
-					"joint.position", a.path(), key)
+				r.KeyErrorf(a.path()+"."+key, "of a plant of kind machine the machine file says it: inertia and armature of the joint, joint.position")
 			}
 		}
 	}
@@ -93,13 +91,10 @@ func (c *Config) checkLinkage(r *schema.Report) {
 		return
 	}
 	if _, err := c.linkage(); err != nil {
-		r.Errorf(at, "%s: %v", at, err)
+		r.KeyErrorf(at, "%v", err)
 		return
 	}
-	var joints []string
-	for i := range p.Axes {
-		joints = append(joints, p.Axes[i].Name)
-	}
+	joints := listOf(p.Axes, func(a VirtualAxis) string { return a.Name })
 	if c.Virtual.InnerRate > 0 {
 		p.Machine.run.withDrivenJoints(joints, true).checkStep(r, at+".file", joints, 1/c.Virtual.InnerRate)
 	}

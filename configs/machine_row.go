@@ -25,9 +25,7 @@ func (m *Machine) rows() (list []machine.Row) {
 	for i := range m.Rows {
 		k := &m.Rows[i]
 		r := machine.Row{Name: k.Name, Offset: k.Offset.Generator()}
-		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
-			r.X = append(r.X, multibody.Term{Joint: joint, Factor: k.Factors[joint]})
-		}
+		r.X = termsOf(k.Factors)
 		for _, name := range slices.Sorted(maps.Keys(k.Charge)) {
 			r.Terms = append(r.Terms, machine.RowTerm{State: name + ".voltage", Charge: k.Charge[name]})
 		}
@@ -42,6 +40,13 @@ func (m *Machine) rows() (list []machine.Row) {
 	return list
 }
 
+// termsOf are the factors of joints, by their names.
+func termsOf(factors map[string]float64) []multibody.Term {
+	return listOf(slices.Sorted(maps.Keys(factors)), func(joint string) multibody.Term {
+		return multibody.Term{Joint: joint, Factor: factors[joint]}
+	})
+}
+
 // currentState is the state of a current by what the file calls it: NAME, or MOTOR.id.
 func currentState(name string) string {
 	if motor, axis, ok := strings.Cut(name, "."); ok {
@@ -53,35 +58,28 @@ func currentState(name string) string {
 // checkRows wants rows of what there is.
 func (c *MachineRun) checkRows(r *schema.Report) {
 	m := &c.Machine
-	if len(m.Rows) > 0 && c.Formulation == multibody.ByGGL && !r.HasProblem("constraints") {
-		r.Errorf("constraints", "constraints: %s does not know rows, whose equations are between speeds; take projection", c.Formulation)
-	}
+	r.FirstErrorIf(len(m.Rows) > 0 && c.Formulation == multibody.ByGGL, "constraints",
+		"%s does not know rows, whose equations are between speeds; take projection", c.Formulation)
 	for i := range m.Rows {
 		k := &m.Rows[i]
 		at := "machine.rows." + k.Name
 		if r.HasProblem(at) {
 			continue
 		}
-		if len(k.Factors) == 0 && !r.HasProblem(at+".of") {
-			r.Errorf(at+".of", "%s.of is missing: factors of joints, such as {slider: 1}", at)
-		}
+		r.FirstErrorIf(len(k.Factors) == 0, at+".of", "is missing: factors of joints, such as {slider: 1}")
 		unit := ""
 		for _, joint := range slices.Sorted(maps.Keys(k.Factors)) {
 			in := at + ".of." + joint
 			b := m.single(r, in, joint, "joint")
-			if k.Factors[joint] == 0 && !r.HasProblem(in) {
-				r.Errorf(in, "%s: 0, want another number", in)
-			}
+			r.FirstErrorIf(k.Factors[joint] == 0, in, "0, want another number")
 			if b != nil {
 				unit = m.coordinate(b)
 			}
-			if b != nil && b.Joint.Motion != nil {
-				r.Errorf(in, "%s: the motion of the joint is prescribed; leave the row or the motion out", in)
-			}
+			r.ErrorIf(b != nil && b.Joint.Motion != nil, in, "the motion of the joint is prescribed; leave the row or the motion out")
 		}
 		if k.Offset != nil && len(k.Factors) == 1 && unit != "" {
 			if key, given := r.Counts(at+".offset", map[string]string{"m": "rad", "rad": "m"}[unit]); key != "" {
-				r.Errorf(key, "%s: in %s, and the speed of the joint is in %s/s", key, given, unit)
+				r.KeyErrorf(key, "in %s, and the speed of the joint is in %s/s", given, unit)
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(k.Charge)) {

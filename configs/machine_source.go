@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"os"
 	"slices"
 
@@ -27,7 +28,7 @@ func (s *MachineSource) read(r *schema.Report, path, dir string) {
 		joinPaths(dir, &s.File)
 		text, err := os.ReadFile(s.File)
 		if err != nil {
-			r.Errorf(path+".file", "%s.file: %v", path, err)
+			r.KeyErrorf(path+".file", "%v", err)
 			return
 		}
 		s.Text = string(text)
@@ -35,10 +36,7 @@ func (s *MachineSource) read(r *schema.Report, path, dir string) {
 	if s.Text == "" {
 		return
 	}
-	name := s.File
-	if name == "" {
-		name = path + ".text"
-	}
+	name := cmp.Or(s.File, path+".text")
 	var warnings []schema.Problem
 	var err error
 	if kindOf([]byte(s.Text)) == ManipulatorFile {
@@ -48,10 +46,10 @@ func (s *MachineSource) read(r *schema.Report, path, dir string) {
 	}
 	if err != nil {
 		s.run, s.chain = nil, nil
-		r.Errorf(path+".file", "%s.file: %v", path, err)
+		r.KeyErrorf(path+".file", "%v", err)
 	}
 	for _, w := range warnings {
-		r.Warnf(path+".file", "%s.file: %s: %s", path, name, w.Msg)
+		r.KeyWarnf(path+".file", "%s: %s", name, w.Msg)
 	}
 }
 
@@ -61,10 +59,10 @@ func (s *MachineSource) reportAbsence(r *schema.Report, path string) bool {
 	case s.run != nil || r.HasProblem(path):
 		return s.run == nil
 	case s.chain != nil:
-		r.Errorf(path+".file", "%s.file: a chain on a beam can be a model beside the rig, and not its plant", path)
+		r.KeyErrorf(path+".file", "a chain on a beam can be a model beside the rig, and not its plant")
 		return true
 	}
-	r.Errorf(path+".file", "%s.file is missing: the name of a machine file, such as machine/crank-rocker.yaml", path)
+	r.KeyErrorf(path+".file", "is missing: the name of a machine file, such as machine/crank-rocker.yaml")
 	return true
 }
 

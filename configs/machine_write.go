@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -26,10 +27,7 @@ func WriteMachine(w io.Writer, r *robot.Robot, source string) error {
 	for _, a := range r.Assumed {
 		fmt.Fprintf(b, "# assumed: %s\n", strings.ReplaceAll(a, "\n", " "))
 	}
-	name := r.Name
-	if name == "" {
-		name = "robot"
-	}
+	name := cmp.Or(r.Name, "robot")
 	fmt.Fprintf(b, "version: 1\nname: %s\nmachine:\n  gravity: %s\n  bodies:\n", schema.QuoteYAML(name), list(r.Spec.Gravity))
 	for i := range r.Spec.Bodies {
 		writeBody(b, &r.Spec.Bodies[i], r.Joints)
@@ -52,10 +50,7 @@ func WriteMachine(w io.Writer, r *robot.Robot, source string) error {
 		b.WriteString("  couplings:\n")
 	}
 	for _, c := range r.Spec.Couplings {
-		var terms []string
-		for _, t := range c.Terms {
-			terms = append(terms, schema.QuoteYAML(t.Joint)+": "+digits(t.Factor))
-		}
+		terms := listOf(c.Terms, func(t multibody.Term) string { return schema.QuoteYAML(t.Joint) + ": " + digits(t.Factor) })
 		fmt.Fprintf(b, "    %s: {of: {%s}, offset: %s}\n", schema.QuoteYAML(c.Name), strings.Join(terms, ", "), digits(c.Offset))
 	}
 	b.WriteString("duration: 1 s\n")
@@ -116,12 +111,7 @@ func writePose(b *strings.Builder, before string, p multibody.Pose) {
 	}
 }
 
-func onGround(body string) string {
-	if body == "" {
-		return groundName
-	}
-	return body
-}
+func onGround(body string) string { return cmp.Or(body, groundName) }
 
 // digits is a number as a machine file takes it: one that is too small for any quantity, the rounding of a product with 0, is 0.
 func digits(x float64) string {

@@ -108,14 +108,12 @@ func ManipulatorRunBytes(name string, data []byte) (*ManipulatorRun, []schema.Pr
 // Check looks at what the tags cannot say.
 func (c *ManipulatorRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	if c.Version != 1 && !r.HasProblem("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
-	}
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
 	p := c.Params()
 	problems := p.Check()
 	if len(problems) == 0 && !r.HasProblem("manipulator") && !r.HasProblem("beam") {
 		if _, err := plant.New(p); err != nil {
-			r.Errorf("manipulator", "manipulator: %v", err)
+			r.KeyErrorf("manipulator", "%v", err)
 		}
 	}
 	for _, bad := range problems {

@@ -45,21 +45,20 @@ func (c *Config) checkMechanism(r *schema.Report) {
 		return
 	}
 	if len(m.Bodies) == 0 {
-		r.Errorf("mechanism.bodies", "mechanism.bodies is missing: bodies by name, each with its joint")
+		r.KeyErrorf("mechanism.bodies", "is missing: bodies by name, each with its joint")
 		return
 	}
 	for i := range m.Bodies {
 		b := &m.Bodies[i]
 		b.check(r, "mechanism")
 		if b.Flexible != nil {
-			r.Errorf("mechanism.bodies."+b.Name+".flexible", "mechanism.bodies.%s.flexible: the bodies of a mechanism are rigid, their torque "+
-				"follows from the wanted motion of the axes alone; give mass, com and inertia", b.Name)
+			r.KeyErrorf("mechanism.bodies."+b.Name+".flexible",
+				"the bodies of a mechanism are rigid, their torque follows from the wanted motion of the axes alone; give mass, com and inertia")
 			continue
 		}
 		at := "mechanism.bodies." + b.Name + ".joint"
 		for _, key := range b.Joint.motionKeys() {
-			r.Errorf(at+"."+key, "%s.%s: belongs to a machine that is simulated; here the axis %s has its reference, its friction and its drive",
-				at, key, b.Name)
+			r.KeyErrorf(at+"."+key, "belongs to a machine that is simulated; here the axis %s has its reference, its friction and its drive", b.Name)
 		}
 		if r.HasProblem(at) || b.Joint.Kind == "fixed" {
 			continue
@@ -72,20 +71,18 @@ func (c *Config) checkMechanism(r *schema.Report) {
 		a := &c.Axes[k]
 		switch p := a.path(); {
 		case b.Joint.Kind != map[bool]string{false: "revolute", true: "prismatic"}[a.Linear()]:
-			r.Errorf(at+".kind", "%s.kind: %s, and the axis %s is %s", at, b.Joint.Kind, a.Name,
-				map[bool]string{false: "rotary", true: "linear"}[a.Linear()])
+			r.KeyErrorf(at+".kind", "%s, and the axis %s is %s", b.Joint.Kind, a.Name, map[bool]string{false: "rotary", true: "linear"}[a.Linear()])
 		case !a.Drive.Kind.Forces() || a.Reference.Quantity != axis.OfPosition:
-			r.Errorf("mechanism.bodies."+b.Name, "mechanism.bodies.%s: %s is not told an effort for a position: a velocity or position drive "+
-				"makes its own", b.Name, p)
+			r.KeyErrorf("mechanism.bodies."+b.Name, "%s is not told an effort for a position: a velocity or position drive makes its own", p)
 		case a.Compensation.Kind == axis.CompDisturbance:
-			r.Errorf(p+".compensation.kind", "%s.compensation.kind: disturbance-observer takes the load of the mechanism for a disturbance and "+
-				"compensates it a second time; take feedforward or observer", p)
+			r.KeyErrorf(p+".compensation.kind",
+				"disturbance-observer takes the load of the mechanism for a disturbance and compensates it a second time; take feedforward or observer")
 		}
 	}
 	if len(r.Problems()) > 0 {
 		return
 	}
 	if _, _, err := c.MechanismModel(); err != nil {
-		r.Errorf("mechanism", "mechanism: %v", err)
+		r.KeyErrorf("mechanism", "%v", err)
 	}
 }

@@ -39,9 +39,7 @@ type RigSensor struct {
 }
 
 // SetDefaults of a model.
-func (m *Model) SetDefaults() {
-	m.Step, m.Memory = 20e-6, 20
-}
+func (m *Model) SetDefaults() { m.Step, m.Memory = 20e-6, 20 }
 
 // completeModels fills in the axis, the shares, and what a kind needs.
 func (c *Config) completeModels(r *schema.Report, dir string) {
@@ -81,7 +79,7 @@ func (c *Config) checkModels(r *schema.Report) {
 		case a == nil:
 			c.unknownSignal(r, p+".axis", m.Axis, "axis", listOf(c.Axes, func(a Axis) string { return a.Name }))
 		case m.Kind == models.BrushChoice && a.Linear():
-			r.Errorf(p+".axis", "%s.axis: %s is linear; brushes stand on a commutator, which turns", p, m.Axis)
+			r.KeyErrorf(p+".axis", "%s is linear; brushes stand on a commutator, which turns", m.Axis)
 		case m.Kind == models.BrushChoice:
 			m.Parameters.check(r, p+".parameters", a.MotorModel(), m.Step)
 		case m.Kind == models.LawsChoice:
@@ -90,11 +88,8 @@ func (c *Config) checkModels(r *schema.Report) {
 			c.checkSensor(r, m, a)
 		}
 	}
-	if sum > hil.MaxShares+1e-9 && !r.HasProblem("models") {
-		r.Errorf("models", "models: their shares add up to %s of the period, want at most %s: what is left is for control and for the host; "+
-			"lower a share, or leave out a model",
-			schema.Short(sum), schema.Short(hil.MaxShares))
-	}
+	r.FirstErrorIf(sum > hil.MaxShares+1e-9, "models", "their shares add up to %s of the period, want at most %s: what is left is for "+
+		"control and for the host; lower a share, or leave out a model", schema.Short(sum), schema.Short(hil.MaxShares))
 }
 
 // checkBall looks at a ball: every signal is there once, in SI, and of one device, so that a frame comes in one tick.
@@ -102,7 +97,7 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 	p := m.path() + ".ball"
 	b := m.Ball
 	if b == nil {
-		r.Errorf(p, "%s is missing: want {body: …, position: [tracker.x, …], orientation: [tracker.qw, …]}, see docs/howto/ball-filter.md", p)
+		r.KeyErrorf(p, "is missing: want {body: …, position: [tracker.x, …], orientation: [tracker.qw, …]}, see docs/howto/ball-filter.md")
 		return
 	}
 	for _, bad := range b.Body.Check() {
@@ -122,16 +117,16 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 			switch found := slices.Index(names, name); {
 			case r.HasProblem(p + "." + k.key):
 			case name == "":
-				r.Errorf(p+"."+k.key, "%s.%s is missing: want the names of %d measurements, such as tracker.x", p, k.key, len(k.signals))
+				r.KeyErrorf(p+"."+k.key, "is missing: want the names of %d measurements, such as tracker.x", len(k.signals))
 				break signals
 			case found < 0:
 				c.unknownSignal(r, at, name, "measurement", names)
 			case units[found] != k.unit:
-				r.Errorf(at, "%s: %s is in %q, want %q: give the measurement a scale", at, name, units[found], k.unit)
+				r.KeyErrorf(at, "%s is in %q, want %q: give the measurement a scale", name, units[found], k.unit)
 			case taken[name] != "":
-				r.Errorf(at, "%s: %s is %s already", at, name, taken[name])
+				r.KeyErrorf(at, "%s is %s already", name, taken[name])
 			case first != "" && device != first:
-				r.Errorf(at, "%s: %s is of another device than %s: the numbers of a pose come together", at, name, b.Position[0])
+				r.KeyErrorf(at, "%s is of another device than %s: the numbers of a pose come together", name, b.Position[0])
 			default:
 				taken[name], first = at, device
 			}
@@ -143,7 +138,7 @@ func (c *Config) checkBall(r *schema.Report, m *Model) {
 func (c *Config) checkSensor(r *schema.Report, m *Model, a *Axis) {
 	p := m.path() + ".sensor"
 	if m.Sensor == nil {
-		r.Errorf(p, "%s is missing: want {reading: tracker.yaw}, see docs/howto/second-sensor.md", p)
+		r.KeyErrorf(p, "is missing: want {reading: tracker.yaw}, see docs/howto/second-sensor.md")
 		return
 	}
 	names, units := c.measurements()
@@ -153,12 +148,11 @@ func (c *Config) checkSensor(r *schema.Report, m *Model, a *Axis) {
 	case found < 0:
 		c.unknownSignal(r, p+".reading", reading, "measurement", names)
 	case reading == a.Position:
-		r.Errorf(p+".reading", "%s.reading: %s is the position of %s itself; want another measurement of it", p, reading, a.Name)
+		r.KeyErrorf(p+".reading", "%s is the position of %s itself; want another measurement of it", reading, a.Name)
 	case units[found] != a.Unit("rad"):
-		r.Errorf(p+".reading", "%s.reading: %s is in %q, and %s in %q: give the measurement a scale", p, reading, units[found], a.Name,
-			a.Unit("rad"))
+		r.KeyErrorf(p+".reading", "%s is in %q, and %s in %q: give the measurement a scale", reading, units[found], a.Name, a.Unit("rad"))
 	case m.Sensor.Wraps && a.Linear():
-		r.Errorf(p+".wraps", "%s.wraps: %s is linear, and does not turn", p, a.Name)
+		r.KeyErrorf(p+".wraps", "%s is linear, and does not turn", a.Name)
 	}
 }
 

@@ -226,17 +226,12 @@ func (c *Config) channel(d *Device, f wire.Field, command bool, limits [2]float6
 }
 
 // Owners are the devices, axes and models of the rig.
-func (c *Config) Owners() (out []hil.Owner) {
-	for _, d := range c.Devices {
-		out = append(out, hil.Owner{Name: d.Name, Kind: hil.DeviceOwner, Title: d.Port})
-	}
-	for _, a := range c.Axes {
-		out = append(out, hil.Owner{Name: a.Name, Kind: hil.AxisOwner, Title: a.Kind})
-	}
-	for _, m := range c.Models {
-		out = append(out, hil.Owner{Name: m.Name, Kind: hil.ModelOwner, Title: m.Kind.Kind().Title})
-	}
-	return out
+func (c *Config) Owners() []hil.Owner {
+	return slices.Concat(listOf(c.Devices, func(d Device) hil.Owner { return hil.Owner{Name: d.Name, Kind: hil.DeviceOwner, Title: d.Port} }),
+		listOf(c.Axes, func(a Axis) hil.Owner { return hil.Owner{Name: a.Name, Kind: hil.AxisOwner, Title: a.Kind} }),
+		listOf(c.Models, func(m Model) hil.Owner {
+			return hil.Owner{Name: m.Name, Kind: hil.ModelOwner, Title: m.Kind.Kind().Title}
+		}))
 }
 
 // Pacer is the device whose frames make the ticks; −1: the wall clock does.

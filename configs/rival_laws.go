@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/hil/models"
 )
 
@@ -51,10 +52,7 @@ func (m *Model) Rivals() (out []models.Rival) {
 	if m.Laws == nil {
 		return nil
 	}
-	for _, l := range m.Laws.Laws {
-		out = append(out, models.Rival{Name: l.Label, Model: l.Model})
-	}
-	return out
+	return listOf(m.Laws.Laws, func(l Law) models.Rival { return models.Rival{Name: l.Label, Model: l.Model} })
 }
 
 // Resolution is the change of the position of an axis (rad or m) that its sensor shows for certain: a count, or the noise where that is
@@ -75,13 +73,10 @@ func (c *Config) checkRivals(r *schema.Report, m *Model, a *Axis) {
 	case r.HasProblem(p):
 		return
 	case len(rivals) < 2 || len(rivals) > models.MaxRivals:
-		r.Errorf(p, "%s: %d, want a list of 2 to %d friction laws, such as {law: lugre, …}", p, len(rivals), models.MaxRivals)
+		r.KeyErrorf(p, "%d, want a list of 2 to %d friction laws, such as {law: lugre, …}", len(rivals), models.MaxRivals)
 		return
 	}
-	names := []string{"busy", "level"}
-	for _, s := range models.LawSignals {
-		names = append(names, s.Name)
-	}
+	names := append([]string{"busy", "level"}, listOf(models.LawSignals, func(s engine.Signal) string { return s.Name })...)
 	for i, l := range rivals {
 		at := fmt.Sprintf("%s[%d]", p, i)
 		switch {
@@ -94,7 +89,6 @@ func (c *Config) checkRivals(r *schema.Report, m *Model, a *Axis) {
 		names = append(names, l.Name)
 	}
 	if a.MotorModel().J == 0 {
-		r.Errorf(m.path()+".axis", "%s.axis: of %s no inertia is known, so its friction is not estimated; give one, or leave out the model",
-			m.path(), a.Name)
+		r.KeyErrorf(m.path()+".axis", "of %s no inertia is known, so its friction is not estimated; give one, or leave out the model", a.Name)
 	}
 }

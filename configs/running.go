@@ -92,13 +92,8 @@ func (c *Config) Review(now, next Running) (problems, warnings []string, err err
 			return nil, nil, err
 		}
 		bad, odd := r.Validate()
-		for _, p := range bad {
-			problems = append(problems, p.Msg)
-		}
-		for _, p := range odd {
-			warnings = append(warnings, p.Msg)
-		}
-		return problems, warnings, nil
+		text := func(p schema.Problem) string { return p.Msg }
+		return listOf(bad, text), listOf(odd, text), nil
 	}
 	oldBad, oldOdd, err := said(now)
 	if err != nil {

@@ -115,35 +115,27 @@ func (s *Scene) check(r *schema.Report) {
 		at := fmt.Sprintf("scene.bodies[%d]", i)
 		switch {
 		case b.Name == "":
-			r.Errorf(at+".name", "%s.name is missing", at)
+			r.KeyErrorf(at+".name", "is missing")
 		case b.Name == groundName:
-			r.Errorf(at+".name", "%s.name: ground is the fixed frame, to which springs may be tied; give this body another name, such as floor", at)
+			r.KeyErrorf(at+".name", "ground is the fixed frame, to which springs may be tied; give this body another name, such as floor")
 		case b.Name == allName:
-			r.Errorf(at+".name", "%s.name: all is every body, in pairs; give this body another name", at)
+			r.KeyErrorf(at+".name", "all is every body, in pairs; give this body another name")
 		case slices.Contains(names, b.Name):
-			r.Errorf(at+".name", "%s.name: there are two bodies %q", at, b.Name)
+			r.KeyErrorf(at+".name", "there are two bodies %q", b.Name)
 		}
 		names = append(names, b.Name)
-		if b.Shape == "" {
-			r.Errorf(at+".shape", "%s.shape is missing", at)
-		}
-		if !b.Kinematic && b.Shake != (SceneShake{}) {
-			r.Errorf(at+".shake", "%s.shake: of a fixed body; %s is free", at, b.Name)
-		}
-		if !b.Kinematic && b.Mass == 0 {
-			r.Errorf(at+".mass", "%s.mass is missing (or fixed: true, for a body that nothing moves)", at)
-		}
+		r.ErrorIf(b.Shape == "", at+".shape", "is missing")
+		r.ErrorIf(!b.Kinematic && b.Shake != (SceneShake{}), at+".shake", "of a fixed body; %s is free", b.Name)
+		r.ErrorIf(!b.Kinematic && b.Mass == 0, at+".mass", "is missing (or fixed: true, for a body that nothing moves)")
 	}
-	if len(s.Bodies) == 0 {
-		r.Errorf("scene.bodies", "scene.bodies: no body")
-	}
+	r.ErrorIf(len(s.Bodies) == 0, "scene.bodies", "no body")
 	groups := []string{allName}
 	for i, b := range s.Bodies {
 		at := fmt.Sprintf("scene.bodies[%d].group", i)
 		switch {
 		case b.Group == "":
 		case b.Group == groundName || b.Group == allName || slices.Contains(names, b.Group):
-			r.Errorf(at, "%s: %q means something else already; give the group another name", at, b.Group)
+			r.KeyErrorf(at, "%q means something else already; give the group another name", b.Group)
 		case !slices.Contains(groups, b.Group):
 			groups = append(groups, b.Group)
 		}
@@ -154,7 +146,7 @@ func (s *Scene) check(r *schema.Report) {
 			if hint != "" {
 				hint = "; " + hint
 			}
-			r.Errorf(path, "%s: there is no %s %q%s", path, what, name, hint)
+			r.KeyErrorf(path, "there is no %s %q%s", what, name, hint)
 		}
 	}
 	for i, p := range s.Pairs {
@@ -166,10 +158,10 @@ func (s *Scene) check(r *schema.Report) {
 		case p.A == p.B && slices.Contains(names, p.A):
 			r.Errorf(at+".b", "%s: %q with itself", at, p.A)
 		case slices.ContainsFunc(s.Pairs[:i], same):
-			r.Errorf(at, "%s: %q and %q are given above already", at, p.A, p.B)
+			r.KeyErrorf(at, "%q and %q are given above already", p.A, p.B)
 		case !slices.Contains(names, p.A) || !slices.Contains(names, p.B):
 			if len(s.ContactPairs([]ScenePair{p})) == 0 {
-				r.Errorf(at, "%s: %q and %q have no two bodies that may touch: those with a shape, one of them free to move", at, p.A, p.B)
+				r.KeyErrorf(at, "%q and %q have no two bodies that may touch: those with a shape, one of them free to move", p.A, p.B)
 			}
 		}
 	}

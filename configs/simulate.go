@@ -116,12 +116,7 @@ func (c *Simulate) files() (paths []*string) {
 }
 
 // Files are the files that the run reads.
-func (c *Simulate) Files() (paths []string) {
-	for _, p := range c.files() {
-		paths = append(paths, *p)
-	}
-	return paths
-}
+func (c *Simulate) Files() []string { return listOf(c.files(), behind) }
 
 // Rotary tells whether the axis turns.
 func (c *Simulate) Rotary() bool { return c.Axis == "rotary" }

@@ -29,17 +29,13 @@ func (c *Simulate) Validate() (problems, warnings []schema.Problem) {
 
 // Check reports what is wrong with the values, and what is legal but worth a thought.
 func (c *Simulate) Check(r *schema.Report) {
-	if c.Version != 1 && !r.HasProblem("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
-	}
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
 	r.CheckBounds(c)
 	c.checkPlant(r)
 	c.checkSignals(r)
 	c.checkRun(r)
 	c.checkSensors(r)
-	if len(c.Friction) == 0 && !r.HasProblem("friction") {
-		r.Errorf("friction", "friction is missing: a law such as {law: lugre}, or a list of laws; hil laws lists them")
-	}
+	r.FirstErrorIf(len(c.Friction) == 0, "friction", "is missing: a law such as {law: lugre}, or a list of laws; hil laws lists them")
 }
 
 func (c *Simulate) checkPlant(r *schema.Report) {
@@ -51,24 +47,17 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 		return
 	}
 	if p.Kind == 0 {
-		r.Errorf("plant.kind", "plant.kind is missing: drawn-mass, imposed-velocity, imposed-motion, imposed-force, controlled-mass or motor")
+		r.KeyErrorf("plant.kind", "is missing: drawn-mass, imposed-velocity, imposed-motion, imposed-force, controlled-mass or motor")
 		return
 	}
-	if motor && c.Axis != "rotary" {
-		r.Errorf("axis", "axis: a motor turns; want rotary, or leave axis out")
-	}
+	r.ErrorIf(motor && c.Axis != "rotary", "axis", "a motor turns; want rotary, or leave axis out")
 	led := p.Kind == experiment.ControlledMass
 	mass := p.Kind.Info().Mass
-	if mass && p.Mass == 0 && !r.HasProblem("plant.mass") {
-		r.Errorf("plant.mass", "plant.mass is missing or zero: %s moves a mass, in %s", p.Kind, c.Unit("kg"))
-	}
-	if p.Kind == experiment.DrawnMass && p.Spring == 0 && p.Damper == 0 && !r.HasProblem("plant.spring") {
-		r.Errorf("plant.spring", "plant.spring is missing or zero: the input draws the mass over it, in %s", c.Unit("N/m"))
-	}
-	if led && c.Control == nil && !r.HasProblem("control") {
-		r.Errorf("control", "control is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}", c.Unit("N/m"),
-			c.Unit("N·s/m"))
-	}
+	r.FirstErrorIf(mass && p.Mass == 0, "plant.mass", "is missing or zero: %s moves a mass, in %s", p.Kind, c.Unit("kg"))
+	r.FirstErrorIf(p.Kind == experiment.DrawnMass && p.Spring == 0 && p.Damper == 0, "plant.spring",
+		"is missing or zero: the input draws the mass over it, in %s", c.Unit("N/m"))
+	r.FirstErrorIf(led && c.Control == nil, "control",
+		"is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}", c.Unit("N/m"), c.Unit("N·s/m"))
 	if k := c.Control; led && k != nil {
 		k.Quantity = cmp.Or(k.Quantity, "position")
 		k := k.Spec()
@@ -79,9 +68,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 			}
 		}
 	}
-	if motor && p.Motor == nil && !r.HasProblem("plant.motor") {
-		r.Errorf("plant.motor", "plant.motor is missing: R, L, K, J as in a rig file")
-	}
+	r.FirstErrorIf(motor && p.Motor == nil, "plant.motor", "is missing: R, L, K, J as in a rig file")
 	if m := p.Motor; motor && m != nil {
 		checkBrushes(r, "plant.motor", m.BrushDrop, m.DropScale)
 	}
@@ -94,17 +81,15 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 		{"initial.velocity", mass || motor}, {"current", !motor}, {"control", led},
 	} {
 		if r.HasKey(k.key) && !k.applies {
-			r.Warnf(k.key, "%s: not used by plant.kind %s", k.key, p.Kind)
+			r.KeyWarnf(k.key, "not used by plant.kind %s", p.Kind)
 		}
 	}
-	if motor && c.Scheme != friction.Midpoint && !r.HasProblem("scheme") {
-		r.Errorf("scheme", "scheme: a motor is stepped by midpoint only")
-	}
+	r.FirstErrorIf(motor && c.Scheme != friction.Midpoint, "scheme", "a motor is stepped by midpoint only")
 }
 
 func (c *Simulate) checkSignals(r *schema.Report) {
 	if c.Input.Kind == "" && !r.HasKey("input") && !r.HasProblem("input") {
-		r.Errorf("input", "input is missing: the %s, a number or a generator such as {kind: ramp, velocity: 0.1 m/s}", c.Plant.Kind.Info().Input)
+		r.KeyErrorf("input", "is missing: the %s, a number or a generator such as {kind: ramp, velocity: 0.1 m/s}", c.Plant.Kind.Info().Input)
 	} else {
 		c.Input.check(r, "input", c.InputUnit(), c.Initial.Position)
 	}
@@ -139,35 +124,28 @@ func (c *Simulate) checkRun(r *schema.Report) {
 	}
 	switch n := c.Duration / c.Step; {
 	case n < 1-1e-9:
-		r.Errorf("duration", "duration: %s s, want at least one step, %s s", schema.Short(c.Duration), schema.Short(c.Step))
+		r.KeyErrorf("duration", "%s s, want at least one step, %s s", schema.Short(c.Duration), schema.Short(c.Step))
 	case n > 1e9:
-		r.Errorf("duration", "duration: %s s are %.3g steps, want at most 1e9", schema.Short(c.Duration), n)
+		r.KeyErrorf("duration", "%s s are %.3g steps, want at most 1e9", schema.Short(c.Duration), n)
 	}
 	c.checkSampling(r)
 	if c.Outputs.RowInterval > 0 && c.Outputs.Decimate > 0 {
-		r.Errorf("outputs.decimate", "outputs.decimate: every says it already; leave one of them out")
+		r.KeyErrorf("outputs.decimate", "every says it already; leave one of them out")
 	} else if _, ok := c.Decimation(); !ok && !r.HasProblem("outputs.every") {
-		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s", schema.Short(c.Outputs.RowInterval),
-			schema.Short(c.Step))
+		r.KeyErrorf("outputs.every", "%s s is no whole number of steps of %s s", schema.Short(c.Outputs.RowInterval), schema.Short(c.Step))
 	}
-	if len(c.Outputs.Columns) == 0 && !r.HasProblem("outputs.columns") {
-		r.Errorf("outputs.columns", "outputs.columns: empty, want at least one")
-	}
+	r.FirstErrorIf(len(c.Outputs.Columns) == 0, "outputs.columns", "empty, want at least one")
 	seen := map[string]bool{}
 	for _, col := range c.Outputs.Columns {
-		if seen[col] {
-			r.Errorf("outputs.columns", "outputs.columns: %s appears twice", col)
-		}
+		r.ErrorIf(seen[col], "outputs.columns", "%s appears twice", col)
 		seen[col] = true
 		if (col == "current" || col == "temperature") && c.Plant.Kind != experiment.MotorAxis && c.Plant.Kind != 0 {
-			r.Errorf("outputs.columns", "outputs.columns: %s is there for a motor only", col)
+			r.KeyErrorf("outputs.columns", "%s is there for a motor only", col)
 		}
 	}
 	for i, l := range c.Friction {
 		for _, other := range c.Friction[:i] {
-			if other.Label == l.Label {
-				r.Errorf(l.path, "%s: two laws are called %q; give one of them another label", l.path, l.Label)
-			}
+			r.ErrorIf(other.Label == l.Label, l.path, "two laws are called %q; give one of them another label", l.Label)
 		}
 	}
 	for i := range c.Friction {
@@ -175,7 +153,7 @@ func (c *Simulate) checkRun(r *schema.Report) {
 		l.advise(r)
 		l.checkPlant(r)
 		if info, _ := friction.Find(l.Name); info.Force && c.Plant.Kind.Info().ImposesMotion {
-			r.Warnf(l.path, "%s: %s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.path, l.Name)
+			r.KeyWarnf(l.path, "%s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.Name)
 		}
 	}
 }
@@ -185,8 +163,7 @@ func (l *Law) advise(r *schema.Report) {
 	fs, fc := l.param("Fs"), l.param("Fc")
 	if fs < fc { // NaN: no such parameter
 		r.Warnf(l.path+".Fs", "%s: Fs, %s %s, lies below Fc, %s %s: this contact strengthens with speed; Fs is the total break-away level, not "+
-			"what is added to Fc",
-			l.path, schema.Short(fs), r.UnitIn("N"), schema.Short(fc), r.UnitIn("N"))
+			"what is added to Fc", l.path, schema.Short(fs), r.UnitIn("N"), schema.Short(fc), r.UnitIn("N"))
 	}
 	ok, from := l.Model.Passive()
 	if ok {
@@ -200,7 +177,7 @@ func (l *Law) advise(r *schema.Report) {
 	}
 	lugre, is := l.Model.(*friction.LuGre)
 	if !is {
-		r.Warnf(l.path, "%s: with these parameters %s can return more energy than it was given%s", l.path, l.Name, at)
+		r.KeyWarnf(l.path, "with these parameters %s can return more energy than it was given%s", l.Name, at)
 		return
 	}
 	vd, _ := lugre.Remedy() // a law without bristle damping is passive

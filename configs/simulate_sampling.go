@@ -17,10 +17,10 @@ func (c *Simulate) checkSampling(r *schema.Report) {
 		if c.Outputs.RowInterval > 0 {
 			key = "outputs.every"
 		}
-		r.Errorf(key, "%s: one row in %d steps, but the run has %s: none would be kept", key, every, schema.Short(steps))
+		r.KeyErrorf(key, "one row in %d steps, but the run has %s: none would be kept", every, schema.Short(steps))
 	}
 	if end := steps * c.Step; math.Abs(end-c.Duration) > 1e-6*c.Step && steps >= 1 {
-		r.Warnf("duration", "duration: %s s is no whole number of steps of %s s; the run ends at %.9g s", schema.Short(c.Duration),
+		r.KeyWarnf("duration", "%s s is no whole number of steps of %s s; the run ends at %.9g s", schema.Short(c.Duration),
 			schema.Short(c.Step), end)
 	}
 	// the load of a step is that of its middle: half the rate of the steps is the highest frequency that can be told
@@ -33,8 +33,8 @@ func (c *Simulate) checkSampling(r *schema.Report) {
 			continue
 		}
 		if f, _ := reference.Fastest(s.gen); f > limit {
-			r.Warnf(s.key, "%s: %s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step "+
-				"below %s s", s.key, schema.Short(f), schema.Short(limit), short3(0.5/f))
+			r.KeyWarnf(s.key, "%s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step below %s s",
+				schema.Short(f), schema.Short(limit), short3(0.5/f))
 		}
 	}
 	c.checkUnused(r)
@@ -54,10 +54,8 @@ func (c *Simulate) checkUnused(r *schema.Report) {
 		return
 	}
 	who := strings.Join(names, ", ")
-	if !normal {
-		r.Warnf("normal", "normal: not used by %s; N0 or mu, where a law has them, make friction follow the normal load", who)
-	}
+	r.WarnIf(!normal, "normal", "not used by %s; N0 or mu, where a law has them, make friction follow the normal load", who)
 	if !current && c.Plant.Kind != experiment.MotorAxis { // there the check of the plant speaks
-		r.Warnf("current", "current: not used by %s", who)
+		r.KeyWarnf("current", "not used by %s", who)
 	}
 }

@@ -73,12 +73,12 @@ func (c *Simulate) checkSensors(r *schema.Report) {
 		of, unit := c.Sensor(s.columns[0])
 		for key, x := range map[string]float64{"noise": of.Noise, "resolution": of.Resolution} {
 			if path := "sensors." + s.key + "." + key; x < 0 && !r.HasProblem(path) {
-				r.Errorf(path, "%s: %s %s, want ≥ 0", path, schema.Short(x), unit)
+				r.KeyErrorf(path, "%s %s, want ≥ 0", schema.Short(x), unit)
 			}
 		}
 		shown := slices.ContainsFunc(s.columns, func(col string) bool { return slices.Contains(c.Outputs.Columns, col) })
 		if path := "sensors." + s.key; r.HasKey(path) && !shown {
-			r.Warnf(path, "%s: outputs.columns has no %s to see with it", path, strings.Join(s.columns, " or "))
+			r.KeyWarnf(path, "outputs.columns has no %s to see with it", strings.Join(s.columns, " or "))
 		}
 	}
 }

@@ -60,11 +60,11 @@ func (s *Signal) check(r *schema.Report, path, unit string, from float64) {
 	}
 	position := unit == "m" || unit == "rad"
 	if s.Kind == "file" && !position {
-		r.Errorf(path+".kind", "%s.kind: a file holds positions; here the signal is in %s", path, unit)
+		r.KeyErrorf(path+".kind", "a file holds positions; here the signal is in %s", unit)
 		return
 	}
 	if r.HasKey(path+".velocity") && r.HasKey(path+".rate") {
-		r.Errorf(path+".rate", "%s.rate: velocity says it already; leave one of them out", path)
+		r.KeyErrorf(path+".rate", "velocity says it already; leave one of them out")
 		return
 	}
 	spec := s.Spec
@@ -93,9 +93,9 @@ func checkMotion(r *schema.Report, path string, s reference.Spec, unit string) r
 		i := slices.IndexFunc(shape.Needs, func(n reference.Need) bool { return n.Key == f.Key })
 		switch {
 		case i >= 0 && zero && !r.HasKey(at) && !r.HasProblem(at):
-			r.Errorf(at, "%s is missing: kind %s needs %s", at, s.Kind, shape.Needs[i].What)
+			r.KeyErrorf(at, "is missing: kind %s needs %s", s.Kind, shape.Needs[i].What)
 		case !zero && r.HasKey(at) && !shape.Uses(f.Key):
-			r.Warnf(at, "%s: not used by kind %s", at, s.Kind)
+			r.KeyWarnf(at, "not used by kind %s", s.Kind)
 		}
 	}
 	if r.HasProblem(path) {

@@ -126,35 +126,21 @@ func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c 
 // Check looks at what can be known without the file to simulate.
 func (c *Study) Check(r *schema.Report) {
 	r.CheckBounds(c)
-	if c.Version != 1 && !r.HasProblem("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
-	}
-	if (c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.') && !r.HasProblem("name") {
-		r.Errorf("name", "name: %q, want a name that a folder may have", c.Name)
-	}
-	if len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && c.Design.Kind != study.Islands && !r.HasProblem("vary") {
-		r.Errorf("vary", "vary: empty, want at least one factor: {path: …, range: [low, high]}")
-	}
+	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
+	r.FirstErrorIf(c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.', "name", "%q, want a name that a folder may have", c.Name)
+	r.FirstErrorIf(len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && c.Design.Kind != study.Islands, "vary",
+		"empty, want at least one factor: {path: …, range: [low, high]}")
 	for i := range c.Vary {
 		c.checkVary(r, i)
 	}
 	d := &c.Design
-	if d.Counts() && r.HasKey("design.runs") {
-		r.Errorf("design.runs", "design.runs: kind %s counts its own runs; leave it out", d.Kind)
-	}
-	if !d.Counts() && d.Runs == 0 && !r.HasProblem("design.runs") {
-		r.Errorf("design.runs", "design.runs is missing: how many settings of the factors")
-	}
-	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.HasProblem("design.seed_path") {
-		r.Errorf("design.replicates", "design.replicates: %d runs of every setting would be the same run; name the key of the seed in "+
-			"design.seed_path", d.Replicates)
-	}
-	if d.Kind == study.Bootstrap && len(c.Vary) > 0 && !r.HasProblem("vary") {
-		r.Errorf("vary", "vary: a bootstrap varies the recordings alone; leave it out")
-	}
-	if d.Kind == study.Bootstrap && c.Records == "" && !r.HasProblem("records") {
-		r.Errorf("design.kind", "design.kind: a bootstrap draws recordings with replacement; name them in records")
-	}
+	r.ErrorIf(d.Counts() && r.HasKey("design.runs"), "design.runs", "kind %s counts its own runs; leave it out", d.Kind)
+	r.FirstErrorIf(!d.Counts() && d.Runs == 0, "design.runs", "is missing: how many settings of the factors")
+	r.ErrorIf(d.Replicates > 1 && len(d.SeedPath) == 0 && !r.HasProblem("design.seed_path"), "design.replicates",
+		"%d runs of every setting would be the same run; name the key of the seed in design.seed_path", d.Replicates)
+	r.FirstErrorIf(d.Kind == study.Bootstrap && len(c.Vary) > 0, "vary", "a bootstrap varies the recordings alone; leave it out")
+	r.ErrorIf(d.Kind == study.Bootstrap && c.Records == "" && !r.HasProblem("records"), "design.kind",
+		"a bootstrap draws recordings with replacement; name them in records")
 	c.checkIslands(r)
 	names := map[string]bool{}
 	for i := range c.Figures {
@@ -173,18 +159,17 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 	v.Name = cmp.Or(v.Name, v.Path)
 	for _, o := range c.Vary[:i] {
 		if o.Path == v.Path && v.Path != "" {
-			r.Errorf(at+".path", "%s.path: %s is varied twice", at, v.Path)
+			r.KeyErrorf(at+".path", "%s is varied twice", v.Path)
 		} else if o.Name == v.Name && v.Path != "" {
-			r.Errorf(at+".name", "%s.name: two factors are called %s", at, v.Name)
+			r.KeyErrorf(at+".name", "two factors are called %s", v.Name)
 		}
 	}
-	if slices.Contains([]string{"run", "point", "replicate", "seed", "failed"}, v.Name) {
-		r.Errorf(at+".name", "%s.name: %s is a column of the results already; take another name", at, v.Name)
-	}
+	r.ErrorIf(slices.Contains([]string{"run", "point", "replicate", "seed", "failed"}, v.Name), at+".name",
+		"%s is a column of the results already; take another name", v.Name)
 	hasRange := r.HasKey(at + ".range")
 	if v.Files != "" {
 		if hasRange || r.HasKey(at+".values") {
-			r.Errorf(at, "%s: want a range, values or files, one of the three", at)
+			r.KeyErrorf(at, "want a range, values or files, one of the three")
 		} else if v.Path == "" {
 			r.Errorf(at, "%s.path is missing: which key of the file to simulate", at)
 		}
@@ -196,25 +181,23 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 	case v.Path == "":
 		r.Errorf(at, "%s.path is missing: which key of the file to simulate", at)
 	case hasRange == r.HasKey(at+".values"):
-		r.Errorf(at, "%s: want a range or a list of values, one of the two", at)
+		r.KeyErrorf(at, "want a range or a list of values, one of the two")
 	case len(v.Values) > 0:
 		v.readValues(r, at)
 	case hasRange && c.Design.Kind == study.List:
-		r.Errorf(at+".range", "%s.range: a list takes values", at)
+		r.KeyErrorf(at+".range", "a list takes values")
 	case !hasRange:
-		r.Errorf(at+".values", "%s.values: empty, want at least one", at)
+		r.KeyErrorf(at+".values", "empty, want at least one")
 	case !(v.Range.Lo < v.Range.Hi):
-		r.Errorf(at+".range", "%s.range: from %s to %s, want it to rise", at, schema.Short(v.Range.Lo), schema.Short(v.Range.Hi))
+		r.KeyErrorf(at+".range", "from %s to %s, want it to rise", schema.Short(v.Range.Lo), schema.Short(v.Range.Hi))
 	case v.Scale == "log" && v.Range.Lo <= 0:
-		r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, schema.Short(v.Range.Lo))
+		r.KeyErrorf(at+".range", "a logarithmic range begins at %s, want more than 0", schema.Short(v.Range.Lo))
 	case v.Scale == "whole" && (v.Range.Unit != "" || !isInteger(v.Range.Lo) || !isInteger(v.Range.Hi) || v.Range.Hi-v.Range.Lo > 1e5):
-		r.Errorf(at+".range", "%s.range: scale whole wants whole numbers without unit, at most 100 000 of them", at)
+		r.KeyErrorf(at+".range", "scale whole wants whole numbers without unit, at most 100 000 of them")
 	case c.Design.Kind == study.Grid && v.Levels < 2 && v.Scale != "whole":
-		r.Errorf(at+".levels", "%s.levels: %d, a grid takes at least 2 values from a range", at, v.Levels)
+		r.KeyErrorf(at+".levels", "%d, a grid takes at least 2 values from a range", v.Levels)
 	}
-	if c.Design.Kind != study.Grid && v.Levels != 0 {
-		r.Warnf(at+".levels", "%s.levels: used by a grid only", at)
-	}
+	r.WarnIf(c.Design.Kind != study.Grid && v.Levels != 0, at+".levels", "used by a grid only")
 }
 
 func isInteger(x float64) bool { return x == float64(int64(x)) }
@@ -224,28 +207,23 @@ func (c *Study) checkFigure(r *schema.Report, i int, names map[string]bool) {
 	switch {
 	case r.HasProblem(at):
 	case f.Name == "" || strings.ContainsAny(f.Name, `/\.`):
-		r.Errorf(at+".name", "%s.name: %q, want the name of a file, without folder and ending", at, f.Name)
+		r.KeyErrorf(at+".name", "%q, want the name of a file, without folder and ending", f.Name)
 	case names[f.Name]:
-		r.Errorf(at+".name", "%s.name: two figures are called %s", at, f.Name)
+		r.KeyErrorf(at+".name", "two figures are called %s", f.Name)
 	case f.Kind == "":
-		r.Errorf(at+".kind", "%s.kind is missing: scatter, phase or correlations", at)
+		r.KeyErrorf(at+".kind", "is missing: scatter, phase or correlations")
 	case f.Y == "":
-		r.Errorf(at+".y", "%s.y is missing", at)
+		r.KeyErrorf(at+".y", "is missing")
 	case f.X == "" && f.Kind != "correlations":
-		r.Errorf(at+".x", "%s.x is missing", at)
+		r.KeyErrorf(at+".x", "is missing")
 	case len(f.Changes) > 0 && f.Kind != "phase":
-		r.Warnf(at+".at", "%s.at: used by kind phase only", at)
+		r.KeyWarnf(at+".at", "used by kind phase only")
 	}
 	names[f.Name] = true
 }
 
 // Folder is where the study keeps its files.
-func (c *Study) Folder() string {
-	if c.Output != "" {
-		return c.Output
-	}
-	return filepath.Join("runs", c.Name)
-}
+func (c *Study) Folder() string { return cmp.Or(c.Output, filepath.Join("runs", c.Name)) }
 
 // FileName is the path by which the study was loaded; for one that comes with the program its name there.
 func (c *Study) FileName() string { return c.name }
@@ -263,11 +241,7 @@ func (c *Study) BaseName() string {
 
 // Resampled are the changes to the file of a run of a bootstrap: draw gives n numbers below n.
 func (c *Study) Resampled(draw func(n int) []int) map[string]StudyValue {
-	var list []string
-	for _, k := range draw(len(c.recordFiles)) {
-		list = append(list, c.recordFiles[k])
-	}
-	return recordKeys(list)
+	return recordKeys(listOf(draw(len(c.recordFiles)), func(k int) string { return c.recordFiles[k] }))
 }
 
 // Recordings are the files of the pattern in records, from the folder of base.

@@ -39,7 +39,7 @@ func (s Simulation) Files() (paths []string) {
 	case s.Machine != nil:
 		return s.Machine.Files()
 	case s.Identify != nil:
-		paths = listOf(s.Identify.files(), func(p *string) string { return *p })
+		paths = s.Identify.Files()
 	case s.MachineFit != nil:
 		paths = s.MachineFit.Files()
 	case s.ResponseFit != nil:
@@ -103,7 +103,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 			if errors.Is(err, fs.ErrNotExist) {
 				why = fmt.Sprintf("there is no file %s", c.BaseName())
 			}
-			r.Errorf("base", "base: %s", why)
+			r.KeyErrorf("base", "%s", why)
 			return
 		}
 		if _, err = CheckSimulation(c.BaseName(), data); err == nil {
@@ -114,7 +114,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 			return
 		}
 	case base == nil:
-		r.Errorf("base", "base is missing: the path of a file to simulate")
+		r.KeyErrorf("base", "is missing: the path of a file to simulate")
 		return
 	}
 	c.floor = base
@@ -125,7 +125,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 	for _, p := range slices.Sorted(maps.Keys(c.Set)) {
 		t, err := c.floor.WithValue(p, c.Set[p].t)
 		if err != nil {
-			r.Errorf("set."+p, "set.%s: %v", p, err)
+			r.KeyErrorf("set."+p, "%v", err)
 			ok = false
 			continue
 		}
@@ -159,7 +159,7 @@ func (c *Study) findFiles(r *schema.Report) (ok bool) {
 		}
 		all, err := filepath.Glob(full)
 		if err != nil || len(all) == 0 {
-			r.Errorf(key, "%s: there is no file %s", key, full)
+			r.KeyErrorf(key, "there is no file %s", full)
 			ok = false
 		}
 		for _, path := range all {
@@ -176,7 +176,7 @@ func (c *Study) findFiles(r *schema.Report) (ok bool) {
 			for _, p := range slices.Sorted(maps.Keys(keys)) {
 				t, err := c.floor.WithValue(p, keys[p].t)
 				if err != nil {
-					r.Errorf("records", "records: %v", err)
+					r.KeyErrorf("records", "%v", err)
 					return false
 				}
 				c.floor = t
@@ -188,10 +188,7 @@ func (c *Study) findFiles(r *schema.Report) (ok bool) {
 		if v.Files == "" {
 			continue
 		}
-		v.Values = nil
-		for _, path := range find(fmt.Sprintf("vary[%d].files", i), v.Files) {
-			v.Values = append(v.Values, StudyValue{schema.Word(path)})
-		}
+		v.Values = listOf(find(fmt.Sprintf("vary[%d].files", i), v.Files), func(path string) StudyValue { return StudyValue{schema.Word(path)} })
 	}
 	return ok
 }
@@ -213,17 +210,13 @@ func (c *Study) tryFactor(r *schema.Report, i int) {
 	}
 	var tries []*schema.Tree
 	if len(v.Values) > 0 {
-		for _, x := range v.Values {
-			tries = append(tries, x.t)
-		}
+		tries = listOf(v.Values, func(x StudyValue) *schema.Tree { return x.t })
 	} else {
 		middle := (v.Range.Lo + v.Range.Hi) / 2
 		if v.Scale == "whole" {
 			middle = v.Range.Lo
 		}
-		for _, x := range []float64{v.Range.Lo, v.Range.Hi, middle} {
-			tries = append(tries, v.tree(x))
-		}
+		tries = listOf([]float64{v.Range.Lo, v.Range.Hi, middle}, v.tree)
 	}
 	for _, t := range tries {
 		if !c.tryAt(r, v.Path, t, at+".path", at) {
@@ -239,7 +232,7 @@ func (c *Study) tryAt(r *schema.Report, path string, v *schema.Tree, key, above 
 	}
 	t, err := c.floor.WithValue(path, v)
 	if err != nil {
-		r.Errorf(key, "%s: %s: %v", key, path, err)
+		r.KeyErrorf(key, "%s: %v", path, err)
 		return false
 	}
 	return c.try(r, t, map[string]string{path: above})
@@ -251,9 +244,7 @@ func (c *Study) try(r *schema.Report, t *schema.Tree, keys map[string]string) bo
 	_, err := CheckSimulation(c.BaseName(), t.YAML())
 	var list *schema.Errors
 	if !errors.As(err, &list) {
-		if err != nil {
-			r.Errorf("base", "base: %v", err)
-		}
+		r.ErrorIf(err != nil, "base", "%v", err)
 		return err == nil
 	}
 	for _, p := range list.List {
@@ -269,17 +260,17 @@ func (c *Study) try(r *schema.Report, t *schema.Tree, keys map[string]string) bo
 		}
 		switch {
 		case key != "" && strings.HasPrefix(p.Msg, "unknown key") && r.HasKey(key+".path"):
-			r.Errorf(key+".path", "%s.path: %s", key, msg)
+			r.KeyErrorf(key+".path", "%s", msg)
 		case key != "":
-			r.Errorf(key, "%s: %s", key, msg)
+			r.KeyErrorf(key, "%s", msg)
 		case c.Base.Path == "" && p.Path != "":
 			r.Errorf("base."+p.Path, "base: %s", msg)
 		case len(keys) > 0: // the file was fine before this change
 			for path, k := range keys {
-				r.Errorf(k, "%s: with this %s: %s", k, path, msg)
+				r.KeyErrorf(k, "with this %s: %s", path, msg)
 			}
 		default:
-			r.Errorf("base", "base: %s", msg)
+			r.KeyErrorf("base", "%s", msg)
 		}
 	}
 	return false
@@ -289,7 +280,7 @@ func (c *Study) try(r *schema.Report, t *schema.Tree, keys map[string]string) bo
 func (c *Study) passOn(r *schema.Report, err error) {
 	var list *schema.Errors
 	if !errors.As(err, &list) {
-		r.Errorf("base", "base: %v", err)
+		r.KeyErrorf("base", "%v", err)
 		return
 	}
 	for _, p := range list.List {

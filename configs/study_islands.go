@@ -14,25 +14,17 @@ func (c *Study) checkIslands(r *schema.Report) {
 	if d.Kind != study.Islands {
 		for _, key := range []string{"design.islands", "design.rounds"} {
 			if r.HasKey(key) {
-				r.Errorf(key, "%s: of kind islands only, and design.kind is %s", key, d.Kind)
+				r.KeyErrorf(key, "of kind islands only, and design.kind is %s", d.Kind)
 			}
 		}
 		return
 	}
-	if c.RunLimit > 0 {
-		r.Errorf("run_time_limit", "run_time_limit: islands are one evolution, which ends where a round fails; leave it out")
-	}
-	if d.Islands < 2 && !r.HasProblem("design.islands") {
-		r.Errorf("design.islands", "design.islands: %d, want at least 2 populations", d.Islands)
-	}
-	if d.Rounds < 1 && !r.HasProblem("design.rounds") {
-		r.Errorf("design.rounds", "design.rounds: %d, want at least 1", d.Rounds)
-	}
+	r.ErrorIf(c.RunLimit > 0, "run_time_limit", "islands are one evolution, which ends where a round fails; leave it out")
+	r.FirstErrorIf(d.Islands < 2, "design.islands", "%d, want at least 2 populations", d.Islands)
+	r.FirstErrorIf(d.Rounds < 1, "design.rounds", "%d, want at least 1", d.Rounds)
 	for key, given := range map[string]bool{"vary": len(c.Vary) > 0, "design.replicates": d.Replicates > 1,
 		"design.seed_path": len(d.SeedPath) > 0} {
-		if given && !r.HasProblem(key) {
-			r.Errorf(key, "%s: islands are one evolution, in which nothing else varies; leave it out", key)
-		}
+		r.FirstErrorIf(given, key, "islands are one evolution, in which nothing else varies; leave it out")
 	}
 }
 
@@ -44,7 +36,7 @@ func (c *Study) placeIslands(r *schema.Report) (ok bool) {
 	}
 	s, err := CheckSimulation(c.BaseName(), c.floor.YAML())
 	if err != nil || s.Identify == nil || !s.Identify.Method.ContainsOnce(identify.EvolutionKey) {
-		r.Errorf("design.kind", "design.kind: islands are those of an evolution: want a base for hil identify whose method has aep, once")
+		r.KeyErrorf("design.kind", "islands are those of an evolution: want a base for hil identify whose method has aep, once")
 		return false
 	}
 	if !r.HasKey("design.seed") {
@@ -65,7 +57,7 @@ func (c *Study) placeIslands(r *schema.Report) (ok bool) {
 func (c *Study) setValue(r *schema.Report, path string, v *schema.Tree, key string) bool {
 	t, err := c.floor.WithValue(path, v)
 	if err != nil {
-		r.Errorf(key, "%s: %v", key, err)
+		r.KeyErrorf(key, "%v", err)
 		return false
 	}
 	c.floor = t

@@ -178,7 +178,7 @@ func (v *StudyVary) readValues(r *schema.Report, at string) {
 		}
 		v.numbers = append(v.numbers, n)
 		if !n.like(v.numbers[0]) {
-			r.Errorf(at+".values", "%s.values: %s and %s are in different units", at, v.Values[0].Text(), x.Text())
+			r.KeyErrorf(at+".values", "%s and %s are in different units", v.Values[0].Text(), x.Text())
 			return
 		}
 	}
@@ -186,10 +186,7 @@ func (v *StudyVary) readValues(r *schema.Report, at string) {
 
 // Numbers are the values of a factor that lists numbers, or whole numbers of a range; nil for a range and for words.
 func (v *StudyVary) Numbers() []float64 {
-	var out []float64
-	for _, n := range v.numbers {
-		out = append(out, n.Value)
-	}
+	out := listOf(v.numbers, func(n StudyNumber) float64 { return n.Value })
 	if v.Scale == "whole" && len(v.Values) == 0 {
 		for x := v.Range.Lo; x <= v.Range.Hi; x++ {
 			out = append(out, x)

@@ -78,7 +78,7 @@ func (c *Toy) check(r *schema.Report) {
 	}
 	if _, err := info.Make(c.Values); err != nil {
 		for _, p := range engine.Problems(err) {
-			r.Errorf("toy", "toy: %s", p.Text)
+			r.KeyErrorf("toy", "%s", p.Text)
 		}
 	}
 }

@@ -187,9 +187,7 @@ func (c *Config) Machine() (plant.Machine, int, error) {
 		return m, max(1, int(v.InnerRate/c.PlantRate()+0.5)), err
 	}
 	s := plant.Spec{Kind: string(p.Kind)}
-	for _, a := range p.Axes {
-		s.Axes = append(s.Axes, c.Truth(a.Name))
-	}
+	s.Axes = listOf(p.Axes, func(a VirtualAxis) plant.AxisSpec { return c.Truth(a.Name) })
 	if p.TwoLink != nil {
 		s.TwoLink = p.TwoLink.TwoLink
 	}

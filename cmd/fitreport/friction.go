@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hilrig/cmd/plot"
+	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/identify"
 )
@@ -145,12 +146,8 @@ func loopFigure(r *identify.Result, rows *identify.FrictionRows, unit string, ad
 				to.X, to.Y = slices.Concat(to.X, l.Displacement, []float64{0}), slices.Concat(to.Y, f, []float64{math.NaN()})
 			}
 		}
-		force := "N"
-		if unit == "rad" {
-			force = "N·m"
-		}
 		add("presliding", "Force over displacement: the loop as it was drawn, and that of the parameters at the same displacements.",
-			plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "force", Unit: force},
+			plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "force", Unit: engine.UnitOn(unit == "rad", "N")},
 				Series: []plot.Series{model, measured}})
 		return
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"html"
 	"image/color"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,13 +24,7 @@ var variables = func() map[string]color.RGBA {
 
 // Variables are the names of the CSS variables that the colours of an inline figure follow: --plot-1 … --plot-7 for the curves in the
 // order of the legend, --plot-ink for letters, --plot-frame, --plot-zero, --plot-grid and --plot-guide for lines.
-func Variables() []string {
-	var names []string
-	for name := range variables {
-		names = append(names, name)
-	}
-	return names
-}
+func Variables() []string { return slices.Collect(maps.Keys(variables)) }
 
 var (
 	hexColor = regexp.MustCompile(`#[0-9A-F]{6}`)

@@ -42,6 +42,9 @@ func (e *exitError) Unwrap() error { return e.err }
 // ExitWith gives err an exit code; a nil err ends silently with that code.
 func ExitWith(code int, err error) error { return &exitError{code: code, err: err} }
 
+// Exitf is an error with an exit code; the text is that of fmt.Errorf.
+func Exitf(code int, format string, a ...any) error { return ExitWith(code, fmt.Errorf(format, a...)) }
+
 // ExitCode finds the code of an error: its own, or internal.
 func ExitCode(err error) int {
 	if err == nil {

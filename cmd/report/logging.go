@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -34,7 +33,7 @@ func NewLogger(out io.Writer, format string, verbose, quiet bool) (*slog.Logger,
 		return slog.New(tint.NewTextHandler(out, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal,
 			ReplaceAttr: logAsStarted})), nil
 	}
-	return nil, ExitWith(Usage, fmt.Errorf("--log-format %q: want text or json", format))
+	return nil, Exitf(Usage, "--log-format %q: want text or json", format)
 }
 
 // repeatWindow is how soon after the first a further signal still means the same: whoever ends a process group often tells its members too.

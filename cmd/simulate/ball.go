@@ -3,14 +3,12 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"gonum.org/v1/gonum/spatial/r3"
 
@@ -24,13 +22,10 @@ import (
 
 // ballRun is a ball in front of cameras, and its results.
 type ballRun struct {
-	path     string
-	cfg      *configs.BallRun
-	model    *ball.Model
-	rec      *cameras.Recording
-	warnings []string
-	columns  []column // the motion as it is, a number a frame
-	metrics  []Metric
+	results // columns: the motion as it is, a number a frame
+	cfg     *configs.BallRun
+	model   *ball.Model
+	rec     *cameras.Recording
 }
 
 // shownSpeed is the angular velocity (rad/s) up to which the viscous law was shown [KKK17].
@@ -43,15 +38,15 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return err
 	}
 	if f.Animate != "" || f.Events != "" || len(f.Laws) > 0 || f.Step != 0 {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate, --events, --law and --step are not for a ball in front of "+
-			"cameras, which %s describes; it has -o, --motion and --plot", path))
+		return report.Exitf(report.Usage, "simulate: --animate, --events, --law and --step are not for a ball in front of "+
+			"cameras, which %s describes; it has -o, --motion and --plot", path)
 	}
 	cfg, warnings, err := configs.LoadBallRun(path)
 	if err != nil {
 		return report.Refuse(stderr, err)
 	}
 	f.times(new(float64), &cfg.Duration)
-	s := &ballRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
+	s := &ballRun{results: newResults(path, report.PrintWarnings(stderr, warnings)), cfg: cfg}
 	done := underWay(stderr, path)
 	err = s.run(ctx)
 	done()
@@ -59,28 +54,14 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return report.ExitWith(report.Internal, fmt.Errorf("simulate: %s: %w", path, err))
+		return report.Exitf(report.Internal, "simulate: %s: %w", path, err)
 	}
 	doubt := s.doubts()
-	for _, w := range s.warnings[len(warnings):] {
-		fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
-	}
+	s.printWarnings(stderr)
 	if f.OutputPath != "" && len(cfg.Markers) == 0 {
-		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: -o writes what cameras see of the markers, and %s has no markers; "+
-			"--motion writes the motion itself", path))
+		return report.Exitf(report.Invalid, "simulate: -o writes what cameras see of the markers, and %s has no markers; "+
+			"--motion writes the motion itself", path)
 	}
-	if err := f.write(ctx, output{f.OutputPath, func(w io.Writer) error { return capture.WriteCSV(w, s.capture()) }},
-		output{f.Motion, s.writeMotion},
-		output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}); err != nil {
-		return err
-	}
-	if f.Json {
-		if err := report.EncodeJSON(stdout, s.result(f)); err != nil {
-			return err
-		}
-		return doubt
-	}
-	s.print(stdout)
 	next := "hil simulate " + path + " --plot run.png      draws it"
 	if f.Plot != "" {
 		next = "hil simulate " + path + " -o markers.csv      keeps what the cameras see"
@@ -88,8 +69,9 @@ func RunBall(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if f.OutputPath != "" {
 		next = "hil import " + f.OutputPath + "      shows what the recording holds"
 	}
-	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
-	return doubt
+	files := []output{{f.OutputPath, func(w io.Writer) error { return capture.WriteCSV(w, s.capture()) }}, {f.Motion, s.writeColumns},
+		figureOutput(f.Plot, format, s.figure)}
+	return f.finish(ctx, files, func() any { return s.result(f) }, s.print, next, doubt, stdout)
 }
 
 // run simulates, and makes columns and metrics of the motion.
@@ -140,30 +122,19 @@ func (s *ballRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// of is a column by its name.
-func (s *ballRun) of(name string) []float64 {
-	for _, c := range s.columns {
-		if c.name == name {
-			return c.x
-		}
-	}
-	panic("simulate: no column " + name)
-}
-
 // doubts warns, and refuses a run that the model does not hold for.
 func (s *ballRun) doubts() error {
-	warn := func(format string, a ...any) { s.warnings = append(s.warnings, fmt.Sprintf(format, a...)) }
 	p := &s.cfg.Ball
 	if top := slices.Max(s.of("roll")); p.Roll.Linear > 0 && top > shownSpeed {
-		warn("extrapolated: the ball rolls with up to %.1f rad/s, the viscous law was shown up to %g rad/s [KKK17]", top, shownSpeed)
+		s.warn("extrapolated: the ball rolls with up to %.1f rad/s, the viscous law was shown up to %g rad/s [KKK17]", top, shownSpeed)
 	}
 	if top := slices.Max(s.of("force_ratio")); !p.Slips && p.Slide > 0 && top > p.Slide {
-		warn("rolling asks for T/N = %.3f, ball.slide is %.3f: it would slip; ball.slips: true lets it", top, p.Slide)
+		s.warn("rolling asks for T/N = %.3f, ball.slide is %.3f: it would slip; ball.slips: true lets it", top, p.Slide)
 	}
 	if s.rec.Pulled > 0 {
-		warn("in %d of %d frames the plane would have to pull: the ball would lift off, which this model does not know", s.rec.Pulled,
+		s.warn("in %d of %d frames the plane would have to pull: the ball would lift off, which this model does not know", s.rec.Pulled,
 			len(s.rec.Times))
-		return report.ExitWith(report.Quality, errors.New("simulate: do not trust this result, see the warnings"))
+		return report.Exitf(report.Quality, "simulate: do not trust this result, see the warnings")
 	}
 	return nil
 }
@@ -184,15 +155,6 @@ func (s *ballRun) capture() *capture.Capture {
 	return c
 }
 
-// writeMotion writes the motion without noise.
-func (s *ballRun) writeMotion(w io.Writer) error {
-	var names []string
-	for _, c := range s.columns {
-		names = append(names, Header(c.name, c.unit))
-	}
-	return writeTable(w, names, len(s.rec.Times), func(k, j int) float64 { return s.columns[j].x[k] })
-}
-
 // figure draws path and γ on the left, speeds, energy and contact force on the right.
 func (s *ballRun) figure() *plot.Figure {
 	t := s.of("time")
@@ -208,9 +170,8 @@ func (s *ballRun) figure() *plot.Figure {
 		Series: []plot.Series{{Label: "path of the centre", X: s.of("x"), Y: s.of("y")}}}
 	left := []plot.Panel{path, over("vertical in the body", "", map[string]string{"gamma1": "γ1", "gamma2": "γ2", "gamma3": "γ3"}, "gamma1",
 		"gamma2", "gamma3"), over("angular velocity", "rad/s", nil, "roll", "spin")}
-	right := []plot.Panel{over("energy", "J", nil, "energy"),
-		over("contact force", "N", map[string]string{"normal_force": "N", "tangential_force": "T"}, "normal_force", "tangential_force"),
-		over("T/N", "", map[string]string{"force_ratio": "T/N"}, "force_ratio")}
+	right := []plot.Panel{over("energy", "J", nil, "energy"), over("contact force", "N", map[string]string{"normal_force": "N",
+		"tangential_force": "T"}, "normal_force", "tangential_force"), over("T/N", "", map[string]string{"force_ratio": "T/N"}, "force_ratio")}
 	if s.cfg.Ball.Slips {
 		right = append(right, over("velocity of the contact", "m/s", map[string]string{"contact_velocity": "contact"}, "contact_velocity"))
 	}
@@ -226,31 +187,17 @@ func (s *ballRun) text() string {
 
 func (s *ballRun) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n\n", report.Titled(s.cfg.Name, s.cfg.Description), s.text())
-	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
-	for _, m := range s.metrics {
-		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Number(m.Value), m.Unit)
-	}
-	t.Flush()
+	s.printMetrics(w)
 }
 
 // ballResult is the JSON of a run.
 type ballResult struct {
-	Name     string             `json:"name"`
-	Config   string             `json:"config"`
-	Program  string             `json:"program"`
-	Duration float64            `json:"duration_s"`
-	Ball     ball.Params        `json:"ball"` // SI
-	Warnings []string           `json:"warnings"`
-	Files    map[string]string  `json:"files"`
-	Metrics  map[string]float64 `json:"metrics"`
-	Units    map[string]string  `json:"units"`
+	runHead
+	Duration float64     `json:"duration_s"`
+	Ball     ball.Params `json:"ball"` // SI
+	runNumbers
 }
 
 func (s *ballRun) result(f Options) ballResult {
-	out := ballResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Duration: s.cfg.Duration, Ball: s.cfg.Ball,
-		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{}}
-	for _, m := range s.metrics {
-		out.Metrics[m.Name], out.Units[m.Name] = m.Value, m.Unit
-	}
-	return out
+	return ballResult{s.head(s.cfg.Name), s.cfg.Duration, s.cfg.Ball, s.numbers(f)}
 }

@@ -51,10 +51,8 @@ func (s *simulation) figure() *plot.Figure {
 
 	left := []plot.Panel{{X: time, Y: position, Series: x}, {X: time, Y: velocity, Series: v}, {X: time, Y: friction, Series: f}}
 	if c.Plant.Kind == experiment.MotorAxis {
-		left = append(left,
-			plot.Panel{X: time, Y: plot.Axis{Name: "current", Unit: "A"}, Series: amps},
-			plot.Panel{X: time, Y: plot.Axis{Name: "voltage", Unit: "V"},
-				Series: []plot.Series{{Label: "voltage", X: first.T, Y: first.Input, Style: plot.Guide}}})
+		left = append(left, plot.Panel{X: time, Y: plot.Axis{Name: "current", Unit: "A"}, Series: amps}, plot.Panel{X: time,
+			Y: plot.Axis{Name: "voltage", Unit: "V"}, Series: []plot.Series{{Label: "voltage", X: first.T, Y: first.Input, Style: plot.Guide}}})
 	}
 	return &plot.Figure{
 		Title: cmp.Or(c.Description, c.Name),

@@ -73,8 +73,7 @@ type phenomenonJSON struct {
 func describeLaw(info friction.Info) lawJSON {
 	law := info.NewLaw()
 	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Text: info.Text(), Source: info.Source, Input: "velocity",
-		States:   []signalJSON{},
-		Identify: identify.MethodsFor(info.Name)}
+		States: []signalJSON{}, Identify: identify.MethodsFor(info.Name)}
 	if info.Force {
 		d.Input = "force"
 	}
@@ -203,8 +202,7 @@ func LawChoices() []string { return configs.LawChoices() }
 func PrintLaw(ctx context.Context, out io.Writer, name string, asJSON bool) error {
 	law, ok := friction.Find(name)
 	if !ok {
-		return report.ExitWith(report.Usage, fmt.Errorf("laws: %q is unknown%s; hil laws lists them", name,
-			spelling.DidYouMean(name, LawNames())))
+		return report.Exitf(report.Usage, "laws: %q is unknown%s; hil laws lists them", name, spelling.DidYouMean(name, LawNames()))
 	}
 	return printLaw(ctx, out, law, asJSON)
 }

@@ -53,10 +53,10 @@ func LCP(path string, stdin io.Reader, stdout io.Writer) error {
 		if errors.As(err, &wrong) {
 			err = fmt.Errorf("%s at byte %d is not what belongs there", wrong.Value, wrong.Offset)
 		}
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w; want {\"M\": [[…]], \"q\": […]}", path, err))
+		return report.Exitf(report.Invalid, "%s: %w; want {\"M\": [[…]], \"q\": […]}", path, err)
 	}
 	if dec.More() {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: something follows the problem; one problem a file", path))
+		return report.Exitf(report.Invalid, "%s: something follows the problem; one problem a file", path)
 	}
 	rows, q := make([][]float64, len(p.M)), numbers(p.Q)
 	for i, row := range p.M {
@@ -64,7 +64,7 @@ func LCP(path string, stdin io.Reader, stdout io.Writer) error {
 	}
 	m, err := lcp.Dense(rows, q)
 	if err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+		return report.Exitf(report.Invalid, "%s: %w", path, err)
 	}
 	n := len(q)
 	s, z := lcp.NewSolver(n), make([]float64, n)
@@ -90,12 +90,12 @@ func LCP(path string, stdin io.Reader, stdout io.Writer) error {
 	case lcp.Solved, lcp.Trivial:
 		return nil
 	case lcp.RayInfeasible:
-		return report.ExitWith(report.Quality, errors.New("there is no solution: the certificate proves it"))
+		return report.Exitf(report.Quality, "there is no solution: the certificate proves it")
 	}
 	if r.NoSolution {
-		return report.ExitWith(report.Quality, errors.New("there is no solution: every choice of z_i = 0 or w_i = 0 contradicts the rest"))
+		return report.Exitf(report.Quality, "there is no solution: every choice of z_i = 0 or w_i = 0 contradicts the rest")
 	}
-	return report.ExitWith(report.Quality, fmt.Errorf("no solution was found: %s", r.Status))
+	return report.Exitf(report.Quality, "no solution was found: %s", r.Status)
 }
 
 // jsonNumber is a number that has to be there: null, which encoding/json takes for zero, is what others write for NaN.

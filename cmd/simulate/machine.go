@@ -20,15 +20,12 @@ import (
 
 // machineRun is a machine under way, and its results.
 type machineRun struct {
-	path      string
+	results
 	cfg       *configs.MachineRun
 	model     *machine.Machine
 	assembly  multibody.Assembled
 	result    machine.Result
-	warnings  []string
-	columns   []column
 	frames    []int // in the world, behind the numbers of the machine
-	metrics   []Metric
 	x         []float64
 	peak      float64 // J  largest kinetic energy
 	speed     float64 // rad/s, m/s  largest velocity of a joint
@@ -44,8 +41,8 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 		return err
 	}
 	if f.Events != "" || len(f.Laws) > 0 {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events and --law are not for a machine, which %s describes; it has -o, "+
-			"--plot and --animate", path))
+		return report.Exitf(report.Usage, "simulate: --events and --law are not for a machine, which %s describes; it has -o, "+
+			"--plot and --animate", path)
 	}
 	cfg, warnings, err := configs.LoadMachine(path)
 	if err != nil {
@@ -55,20 +52,21 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	f.times(&step, &cfg.Duration)
 	for _, in := range cfg.Files() {
 		if f.OutputPath != "" && sameFile(f.OutputPath, in) || f.Plot != "" && sameFile(f.Plot, in) {
-			return report.ExitWith(report.Usage, fmt.Errorf("simulate: %s is an input of the run; name another file", in))
+			return report.Exitf(report.Usage, "simulate: %s is an input of the run; name another file", in)
 		}
 	}
-	s := &machineRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings), bar: report.NewProgress(stderr)}
+	s := &machineRun{results: newResults(path, report.PrintWarnings(stderr, warnings)), cfg: cfg, bar: report.NewProgress(stderr)}
 	if err := s.wholeSteps(step); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+		return report.Exitf(report.Usage, "simulate: %w", err)
 	}
 	if s.model, s.x, s.assembly, err = cfg.Begin(); err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("simulate: %s: %w", path, err))
+		return report.Exitf(report.Invalid, "simulate: %s: %w", path, err)
 	}
 	var stopped *machine.Failure
 	if f.Modes {
 		return s.runModes(ctx, f, stdout, stderr)
 	}
+	files := []output{{f.OutputPath, s.writeColumns}, figureOutput(f.Plot, format, s.figure), {f.Animate, s.animate}}
 	run := s.run
 	if step > 0 {
 		run = s.runSteps
@@ -79,35 +77,21 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &stopped):
-		for _, w := range s.warnings[len(warnings):] {
-			fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
-		}
+		s.printWarnings(stderr)
 		err = fmt.Errorf("simulate: %s: %w", path, stopped)
 		if f.OutputPath != "" || f.Plot != "" || f.Animate != "" {
 			err = fmt.Errorf("%w. What is written ends there", err)
 		}
-		if w := s.writeOut(ctx, f, format); w != nil {
+		if w := f.write(ctx, files...); w != nil {
 			return w
 		}
 		return report.ExitWith(report.Quality, err)
 	case err != nil:
-		return report.ExitWith(report.Internal, fmt.Errorf("simulate: %s: %w", path, err))
+		return report.Exitf(report.Internal, "simulate: %s: %w", path, err)
 	}
 	s.measure()
 	doubt := s.doubts()
-	for _, w := range s.warnings[len(warnings):] {
-		fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
-	}
-	if err := s.writeOut(ctx, f, format); err != nil {
-		return err
-	}
-	if f.Json {
-		if err := report.EncodeJSON(stdout, s.json(f)); err != nil {
-			return err
-		}
-		return doubt
-	}
-	s.print(stdout)
+	s.printWarnings(stderr)
 	next := "hil simulate " + path + " --plot run.png      draws it"
 	switch {
 	case f.Plot != "" && f.Animate == "":
@@ -115,8 +99,7 @@ func RunMachine(ctx context.Context, path string, f Options, stdout, stderr io.W
 	case f.Plot != "":
 		next = "hil simulate " + path + " -o run.csv      keeps the table"
 	}
-	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
-	return doubt
+	return f.finish(ctx, files, func() any { return s.json(f) }, s.print, next, doubt, stdout)
 }
 
 // run integrates, and keeps a row for each time.
@@ -126,16 +109,14 @@ func (s *machineRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration,
-		machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance, SampleInterval: s.every(), Formulation: c.Formulation,
-			Reached: s.progress("integrator")}, keep)
+	s.result, err = s.model.Run(ctx, s.x, 0, c.Duration, machine.Options{Rtol: c.Tolerance, Atol: 1e-2 * c.Tolerance,
+		SampleInterval: s.every(), Formulation: c.Formulation, Reached: s.progress("integrator")}, keep)
 	if r := &s.result; r.StiffFrom == r.StiffFrom {
 		why := ""
 		if r.StiffReason != "" {
 			why = ": " + r.StiffReason
 		}
-		s.warnings = append(s.warnings, fmt.Sprintf("the machine is stiff%s. From t = %.6g s it was integrated by an implicit method", why,
-			r.StiffFrom))
+		s.warn("the machine is stiff%s. From t = %.6g s it was integrated by an implicit method", why, r.StiffFrom)
 	}
 	return err
 }
@@ -236,8 +217,7 @@ func (s *machineRun) measure() {
 	joule, relative := s.energyError()
 	if s.fixedStep.step > 0 {
 		s.metrics = append(s.fixedStep.metrics(s.assembly.DOF, s.model.Model.NC() > 0), Metric{"kinetic_energy_max", "J", s.peak},
-			Metric{"energy_error", "J", joule},
-			Metric{"energy_error_relative", "", relative})
+			Metric{"energy_error", "J", joule}, Metric{"energy_error_relative", "", relative})
 		return
 	}
 	s.metrics = []Metric{{"degrees_of_freedom", "", float64(s.assembly.DOF)}, {"steps", "", float64(r.Accepted)},
@@ -256,42 +236,41 @@ func (s *machineRun) measure() {
 
 // doubts warns, and refuses a run that is not to be trusted.
 func (s *machineRun) doubts() error {
-	warn := func(format string, a ...any) { s.warnings = append(s.warnings, fmt.Sprintf(format, a...)) }
 	if s.assembly.Singular {
-		warn("the start is a singular position: the equations do not determine the motion there")
+		s.warn("the start is a singular position: the equations do not determine the motion there")
 	}
 	if s.assembly.Unstable {
-		warn("the equilibrium of the start is unstable: rounding decides when and which way the machine leaves it")
+		s.warn("the equilibrium of the start is unstable: rounding decides when and which way the machine leaves it")
 	}
 	if s.isImmobile() {
-		warn("the machine has no degree of freedom: its loops and couplings hold every joint, and nothing moves")
+		s.warn("the machine has no degree of freedom: its loops and couplings hold every joint, and nothing moves")
 	}
 	if n := s.result.Singular; n > 0 && !s.assembly.Singular {
-		warn("%d steps ended in a singular position, the first at t = %.6g s", n, s.result.SingularAt)
+		s.warn("%d steps ended in a singular position, the first at t = %.6g s", n, s.result.SingularAt)
 	}
-	s.bends(warn)
+	s.bends(s.warn)
 	if s.fixedStep.step > 0 {
 		_, e := s.energyError()
-		s.fixedStep.doubts(e, warn)
+		s.fixedStep.doubts(e, s.warn)
 		return nil
 	}
 	bad := false
 	if _, e := s.energyError(); e > max(1e-6, min(1e-3, 1e4*s.cfg.Tolerance)) {
 		bad = true
-		warn("the energies miss %.2g of the largest of them: a smaller tolerance may help", e)
+		s.warn("the energies miss %.2g of the largest of them: a smaller tolerance may help", e)
 	}
 	// a leap into another way of moving changes velocities by their size times how far it is beyond the singular position, 2e-3 rad at least
 	if r := &s.result; r.Drift > max(1e-6, 1e2*s.cfg.Tolerance) || r.Kick > max(1e-5, 1e-4*s.speed, 1e4*s.cfg.Tolerance) {
 		bad = true
-		warn("a step had to be brought back to the constraints by %.2g (rad, m) and %.2g (rad/s, m/s): near a singular position the machine "+
+		s.warn("a step had to be brought back to the constraints by %.2g (rad, m) and %.2g (rad/s, m/s): near a singular position the machine "+
 			"may have left its way; try another tolerance", r.Drift, r.Kick)
 	}
 	if s.result.Residual > 1e-8 {
 		bad = true
-		warn("constraints were missed by up to %.2g", s.result.Residual)
+		s.warn("constraints were missed by up to %.2g", s.result.Residual)
 	}
 	if bad {
-		return report.ExitWith(report.Quality, errors.New("simulate: do not trust this result, see the warnings"))
+		return report.Exitf(report.Quality, "simulate: do not trust this result, see the warnings")
 	}
 	return nil
 }
@@ -327,24 +306,9 @@ func (s *machineRun) bends(warn func(format string, a ...any)) {
 		}
 		if most > smallBending {
 			warn("%s bends by %.2g of its length at t = %.6g s: deformations are taken as small, and its tip would come nearer by about %.2g m, "+
-				"which is left out",
-				b.Name, most, s.columns[0].x[at], 0.6*most*most*b.Flexible.Length)
+				"which is left out", b.Name, most, s.columns[0].x[at], 0.6*most*most*b.Flexible.Length)
 		}
 	}
-}
-
-// writeOut writes the files that were asked for.
-func (s *machineRun) writeOut(ctx context.Context, f Options, format string) error {
-	return f.write(ctx, output{f.OutputPath, s.writeTable}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
-		output{f.Animate, s.animate})
-}
-
-func (s *machineRun) writeTable(w io.Writer) error {
-	var names []string
-	for _, c := range s.columns {
-		names = append(names, Header(c.name, c.unit))
-	}
-	return writeTable(w, names, len(s.columns[0].x), func(k, j int) float64 { return s.columns[j].x[k] })
 }
 
 // text says what was simulated.
@@ -386,25 +350,16 @@ func (s *machineRun) print(w io.Writer) {
 	}
 	t.Flush()
 	fmt.Fprintln(w)
-	t = tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
-	for _, m := range s.metrics {
-		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Number(m.Value), m.Unit)
-	}
-	t.Flush()
+	s.printMetrics(w)
 }
 
 // machineResult is the JSON of a run.
 type machineResult struct {
-	Name        string             `json:"name"`
-	Config      string             `json:"config"`
-	Program     string             `json:"program"`
-	Duration    float64            `json:"duration_s"`
-	Tolerance   float64            `json:"tolerance"`
-	Start       machineStart       `json:"start"`
-	Warnings    []string           `json:"warnings"`
-	Files       map[string]string  `json:"files"`
-	Metrics     map[string]float64 `json:"metrics"`
-	Units       map[string]string  `json:"units"`
+	runHead
+	Duration  float64      `json:"duration_s"`
+	Tolerance float64      `json:"tolerance"`
+	Start     machineStart `json:"start"`
+	runNumbers
 	Energies    []machineEnergy    `json:"energies"`
 	FinalValues map[string]float64 `json:"end"` // by the names of the table
 }
@@ -429,13 +384,9 @@ type machineEnergy struct {
 
 func (s *machineRun) json(f Options) machineResult {
 	b := s.assembly
-	out := machineResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Duration: s.cfg.Duration, Tolerance: s.cfg.Tolerance,
-		Start:    machineStart{b.DOF, b.Gap, b.PositionChange, b.VelocityChange, append([]string{}, b.Redundant...), b.Singular},
-		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{},
-		FinalValues: map[string]float64{}}
-	for _, m := range s.metrics {
-		out.Metrics[m.Name], out.Units[m.Name] = m.Value, m.Unit
-	}
+	out := machineResult{runHead: s.head(s.cfg.Name), Duration: s.cfg.Duration, Tolerance: s.cfg.Tolerance,
+		Start:      machineStart{b.DOF, b.Gap, b.PositionChange, b.VelocityChange, append([]string{}, b.Redundant...), b.Singular},
+		runNumbers: s.numbers(f), FinalValues: map[string]float64{}}
 	for _, e := range s.result.Audit.Lines {
 		out.Energies = append(out.Energies, machineEnergy{e.Name, e.Input, e.Loss, e.Output, e.StoredChange, e.Residual()})
 	}

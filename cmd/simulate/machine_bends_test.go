@@ -22,8 +22,9 @@ func TestWarnsOfLargeBending(t *testing.T) {
 		second, third float64 // m  of the last row
 		warned        bool
 	}{{0.05, 0.029, false}, {0.05, 0.031, true}, {-0.05, -0.029, false}, {-0.05, -0.031, true}, {0.1, -0.1, false}} {
-		s := machineRun{cfg: cfg, columns: []column{{name: "t", x: []float64{0, 1}}, {name: "arm.mode1.q", x: []float64{0, 0}},
-			{name: "arm.mode2.q", x: []float64{0, c.second}}, {name: "arm.mode3.q", x: []float64{0, c.third}}}}
+		s := machineRun{cfg: cfg}
+		s.columns = []column{{name: "t", x: []float64{0, 1}}, {name: "arm.mode1.q", x: []float64{0, 0}},
+			{name: "arm.mode2.q", x: []float64{0, c.second}}, {name: "arm.mode3.q", x: []float64{0, c.third}}}
 		warned := false
 		s.bends(func(_ string, a ...any) {
 			warned = a[0] == "arm" && a[2] == 1.0 && math.Abs(a[1].(float64)-0.081/0.8) < 1e-9

@@ -3,7 +3,6 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -43,12 +42,11 @@ type machineMode struct {
 // runModes tells the eigenvalues at the equilibrium that the positions of the file lead to.
 func (s *machineRun) runModes(ctx context.Context, f Options, stdout, stderr io.Writer) error {
 	if f.Step != 0 || f.Duration != 0 || f.Plot != "" || f.Animate != "" {
-		return report.ExitWith(report.Usage,
-			errors.New("simulate: --modes has -o and --json: nothing runs, so there is no step, no duration, no figure"))
+		return report.Exitf(report.Usage, "simulate: --modes has -o and --json: nothing runs, so there is no step, no duration, no figure")
 	}
 	modes, err := s.model.Modes(0, s.x)
 	if err != nil {
-		return report.ExitWith(report.Quality, fmt.Errorf("simulate: %s: modes: %w", s.path, err))
+		return report.Exitf(report.Quality, "simulate: %s: modes: %w", s.path, err)
 	}
 	out := s.describeModes(&modes, f)
 	for _, w := range out.Warnings {
@@ -140,12 +138,7 @@ func (m *machineModes) print(w io.Writer, title, file string) {
 	fmt.Fprintf(w, "%s\n%s about its equilibrium, %d degrees of freedom\n\n", title, file, m.DOF)
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "equilibrium\t\t\n")
-	var names []string
-	for name := range m.Equilibrium {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(m.Equilibrium)) {
 		free := ""
 		if slices.Contains(m.FreePositions, name) {
 			free = " free"

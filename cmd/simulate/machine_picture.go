@@ -218,9 +218,8 @@ func (s *machineRun) sequence() (panels []plot.Panel) {
 	const shown = 4
 	for k := range shown {
 		at := k * (rows - 1) / (shown - 1)
-		p := plot.Panel{Title: fmt.Sprintf("t = %.4g s", s.columns[0].x[at]), Equal: true,
-			X: plot.Axis{Name: names[0], Unit: "m", Min: x0 - pad, Max: x1 + pad},
-			Y: plot.Axis{Name: names[1], Unit: "m", Min: y0 - pad, Max: y1 + pad}}
+		p := plot.Panel{Title: fmt.Sprintf("t = %.4g s", s.columns[0].x[at]), Equal: true, X: plot.Axis{Name: names[0], Unit: "m", Min: x0 - pad,
+			Max: x1 + pad}, Y: plot.Axis{Name: names[1], Unit: "m", Min: y0 - pad, Max: y1 + pad}}
 		row := s.sticks.endPositions[at]
 		ground := plot.Series{Label: multibody.Ground, Style: plot.Points}
 		var bodies []plot.Series

@@ -35,15 +35,13 @@ func (s *machineRun) wholeSteps(h float64) error {
 	}
 	f.step, f.n = h, int(n)
 	if math.Abs(n*h-c.Duration) > 1e-9*c.Duration {
-		s.warnings = append(s.warnings, fmt.Sprintf(
-			"the duration, %.9g s, is no whole number of steps of %.9g s: the run ends at %.9g s", c.Duration, h, n*h))
+		s.warn("the duration, %.9g s, is no whole number of steps of %.9g s: the run ends at %.9g s", c.Duration, h, n*h)
 	}
 	c.Duration = n * h
 	every := s.every()
 	rows := max(1, math.Round(every/h))
 	if given := c.Outputs.RowInterval; given > 0 && math.Abs(rows*h-given) > 1e-9*given {
-		s.warnings = append(s.warnings, fmt.Sprintf(
-			"outputs.every, %.9g s, is no whole number of steps of %.9g s: rows stand every %.9g s", given, h, rows*h))
+		s.warn("outputs.every, %.9g s, is no whole number of steps of %.9g s: rows stand every %.9g s", given, h, rows*h)
 	}
 	f.rows, c.Outputs.RowInterval = int(rows), rows*h
 	return nil
@@ -54,7 +52,7 @@ func (s *machineRun) runSteps(ctx context.Context) error {
 	f := &s.fixedStep
 	var stopped *machine.Failure
 	if err := s.run(ctx); errors.As(err, &stopped) {
-		s.warnings = append(s.warnings, fmt.Sprintf("the integrator %v: what follows is not compared with it", stopped))
+		s.warn("the integrator %v: what follows is not compared with it", stopped)
 	} else if err != nil {
 		return err
 	}
@@ -93,8 +91,7 @@ func (s *machineRun) runSteps(ctx context.Context) error {
 func (f *fixedSteps) metrics(dof int, closed bool) []Metric {
 	r := &f.result
 	list := []Metric{{"degrees_of_freedom", "", float64(dof)}, {"step", "s", f.step}, {"steps", "", float64(r.Steps)},
-		{"steps_not_met", "", float64(r.NotMet)},
-		{"singular_steps", "", float64(r.Singular)}, {"difference_to_integrator_max", "", f.difference}}
+		{"steps_not_met", "", float64(r.NotMet)}, {"singular_steps", "", float64(r.Singular)}, {"difference_to_integrator_max", "", f.difference}}
 	if closed {
 		list = append(list, Metric{"constraint_residual_max", "", r.Residual}, Metric{"constraint_rate_max", "", r.Rate})
 	}
@@ -121,7 +118,6 @@ func (f *fixedSteps) doubts(missing float64, warn func(format string, a ...any))
 	}
 	if f.difference > apart {
 		warn("the steps differ from the integrator by %.2g of %s at t = %.6g s: --step %.6gms differs by less than %g, unless the motion "+
-			"depends on rounding",
-			f.difference, f.signal, f.time, 1e3*shorterStep(f.step, apart/2/f.difference), apart)
+			"depends on rounding", f.difference, f.signal, f.time, 1e3*shorterStep(f.step, apart/2/f.difference), apart)
 	}
 }

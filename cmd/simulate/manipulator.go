@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"text/tabwriter"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
@@ -23,13 +22,10 @@ import (
 
 // manipulatorRun is a chain whose tip slides on a beam, and its results.
 type manipulatorRun struct {
-	path       string
+	results
 	cfg        *configs.ManipulatorRun
 	model      *manipulator.Model
 	runResult  *manipulator.Result
-	warnings   []string
-	columns    []column // a number a row
-	metrics    []Metric
 	leaveError *beam.LeftError // nil: the tip stayed on the beam
 }
 
@@ -43,8 +39,8 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 		return err
 	}
 	if len(f.Laws) > 0 || f.Motion != "" {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --law and --motion are not for a chain on a beam, which %s describes; it "+
-			"has -o, --plot, --animate and --events", path))
+		return report.Exitf(report.Usage, "simulate: --law and --motion are not for a chain on a beam, which %s describes; it "+
+			"has -o, --plot, --animate and --events", path)
 	}
 	cfg, warnings, err := configs.LoadManipulatorRun(path)
 	if err != nil {
@@ -55,11 +51,11 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 		cfg.Method.Kind = configs.FixedStep
 	}
 	if bad := cfg.Timing(); bad != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", bad))
+		return report.Exitf(report.Usage, "simulate: with these flags: %w", bad)
 	}
-	s := &manipulatorRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
+	s := &manipulatorRun{results: newResults(path, report.PrintWarnings(stderr, warnings)), cfg: cfg}
 	if s.model, err = manipulator.New(cfg.Params()); err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+		return report.Exitf(report.Invalid, "%s: %w", path, err)
 	}
 	done := underWay(stderr, path)
 	failed := s.run(ctx)
@@ -68,37 +64,25 @@ func RunManipulator(ctx context.Context, path string, f Options, stdout, stderr 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case failed != nil && s.runResult == nil: // before it began: no equilibrium, too stiff, singular
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, failed))
+		return report.Exitf(report.Invalid, "%s: %w", path, failed)
 	case errors.As(failed, &s.leaveError):
 	case failed != nil:
-		return report.ExitWith(report.Quality, fmt.Errorf("%s: %w", path, failed))
+		return report.Exitf(report.Quality, "%s: %w", path, failed)
 	}
 	s.tabulate()
 	s.doubts()
-	for _, w := range s.warnings[len(warnings):] {
-		fmt.Fprintf(stderr, "warning: %s\n", report.Readable(w))
-	}
-	if err := f.write(ctx, output{f.OutputPath, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
-		output{f.Animate, s.animate}, output{f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}); err != nil {
-		return err
-	}
+	s.printWarnings(stderr)
 	ended := error(nil)
 	if s.leaveError != nil { // everything up to there is good, and is written
-		ended = report.ExitWith(report.Quality, fmt.Errorf("simulate: the run ended early: %w", s.leaveError))
+		ended = report.Exitf(report.Quality, "simulate: the run ended early: %w", s.leaveError)
 	}
-	if f.Json {
-		if err := report.EncodeJSON(stdout, s.result(f)); err != nil {
-			return err
-		}
-		return ended
-	}
-	s.print(stdout)
 	next := "hil simulate " + path + " --plot run.svg --animate run.html      draws it, and shows it moving"
 	if f.Plot != "" {
 		next = "hil simulate " + path + " --step 1ms      takes the fixed step of real time: the numbers should stay"
 	}
-	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
-	return ended
+	files := []output{{f.OutputPath, s.writeColumns}, figureOutput(f.Plot, format, s.figure), {f.Animate, s.animate},
+		{f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}}
+	return f.finish(ctx, files, func() any { return s.result(f) }, s.print, next, ended, stdout)
 }
 
 // run integrates as the file says.
@@ -209,25 +193,15 @@ func (s *manipulatorRun) tabulate() {
 // audited tells whether work and losses were integrated.
 func (s *manipulatorRun) audited() bool { return numeric.IsFinite(s.runResult.Audit) }
 
-// of is a column by its name.
-func (s *manipulatorRun) of(name string) []float64 {
-	for _, c := range s.columns {
-		if c.name == name {
-			return c.x
-		}
-	}
-	panic("simulate: no column " + name)
-}
-
 // doubts warns of what the model does not hold for.
 func (s *manipulatorRun) doubts() {
-	warn := func(format string, a ...any) { s.warnings = append(s.warnings, fmt.Sprintf(format, a...)) }
 	if top := s.runResult.Steepest; top > steepSlope {
-		warn("the beam slopes by up to %.2g, and its theory is for slopes up to %g: weight or contact force is too much for it", top, steepSlope)
+		s.warn("the beam slopes by up to %.2g, and its theory is for slopes up to %g: weight or contact force is too much for it", top,
+			steepSlope)
 	}
 	for _, e := range s.runResult.Events {
 		if e.Kind == manipulator.Pulls {
-			warn("from t = %.4g s on the beam pulls at the tip; manipulator.unilateral: true lets it lift off", e.T)
+			s.warn("from t = %.4g s on the beam pulls at the tip; manipulator.unilateral: true lets it lift off", e.T)
 			break
 		}
 	}
@@ -245,15 +219,6 @@ func (s *manipulatorRun) text() string {
 }
 
 func (s *manipulatorRun) title() string { return cmp.Or(s.cfg.Description, s.cfg.Name) }
-
-// writeCSV writes the rows.
-func (s *manipulatorRun) writeCSV(w io.Writer) error {
-	var names []string
-	for _, c := range s.columns {
-		names = append(names, Header(c.name, c.unit))
-	}
-	return writeTable(w, names, len(s.runResult.Samples), func(k, j int) float64 { return s.columns[j].x[k] })
-}
 
 // manipulatorEvent is a line of the list of events.
 type manipulatorEvent struct {
@@ -293,11 +258,7 @@ func (s *manipulatorRun) writeEvents(w io.Writer, ending string) error {
 
 func (s *manipulatorRun) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n\n", report.Titled(s.cfg.Name, s.cfg.Description), s.text())
-	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
-	for _, m := range s.metrics {
-		fmt.Fprintf(t, "%s\t%.6g\t %s\t\n", m.Name, report.Number(m.Value), m.Unit)
-	}
-	t.Flush()
+	s.printMetrics(w)
 	const most = 20
 	for k, e := range s.events() {
 		switch {
@@ -334,30 +295,20 @@ func eventText(e manipulatorEvent) string {
 
 // manipulatorResult is the JSON of a run.
 type manipulatorResult struct {
-	Name      string             `json:"name"`
-	Config    string             `json:"config"`
-	Program   string             `json:"program"`
-	Method    string             `json:"method"`
-	Duration  float64            `json:"duration_s"`
-	LeaveTime *float64           `json:"left_s"` // null: the tip stayed on the beam
-	Start     []float64          `json:"start"`  // joint coordinates in equilibrium
-	Warnings  []string           `json:"warnings"`
-	Files     map[string]string  `json:"files"`
-	Metrics   map[string]float64 `json:"metrics"`
-	Units     map[string]string  `json:"units"`
-	Events    []manipulatorEvent `json:"events"`
+	runHead
+	Method    string    `json:"method"`
+	Duration  float64   `json:"duration_s"`
+	LeaveTime *float64  `json:"left_s"` // null: the tip stayed on the beam
+	Start     []float64 `json:"start"`  // joint coordinates in equilibrium
+	runNumbers
+	Events []manipulatorEvent `json:"events"`
 }
 
 func (s *manipulatorRun) result(f Options) manipulatorResult {
-	out := manipulatorResult{Name: s.cfg.Name, Config: s.path, Program: report.Version(), Method: s.cfg.Method.Kind, Duration: s.cfg.Duration,
-		Start:    s.runResult.Start.Q,
-		Warnings: append([]string{}, s.warnings...), Files: f.files(), Metrics: map[string]float64{}, Units: map[string]string{},
-		Events: s.events()}
+	out := manipulatorResult{runHead: s.head(s.cfg.Name), Method: s.cfg.Method.Kind, Duration: s.cfg.Duration, Start: s.runResult.Start.Q,
+		runNumbers: s.numbers(f), Events: s.events()}
 	if s.leaveError != nil {
 		out.LeaveTime = &s.leaveError.T
-	}
-	for _, m := range s.metrics {
-		out.Metrics[m.Name], out.Units[m.Name] = m.Value, m.Unit
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"hilrig/cmd/plot"
+	"hilrig/engine"
 	"hilrig/engine/plant/manipulator"
 )
 
@@ -23,10 +24,7 @@ func (s *manipulatorRun) figure() *plot.Figure {
 	left := []plot.Panel{ManipulatorSlides(s.model, s.runResult.Samples, slides)}
 	byUnit := map[string][]string{}
 	for i, j := range s.model.Params().Joints {
-		unit := "rad"
-		if j.Kind == manipulator.Prismatic {
-			unit = "m"
-		}
+		unit := engine.UnitOn(j.Kind == manipulator.Revolute, "m")
 		byUnit[unit] = append(byUnit[unit], fmt.Sprintf("q%d", i+1))
 	}
 	for _, k := range []struct{ unit, name string }{{"rad", "angle"}, {"m", "displacement"}} {
@@ -46,7 +44,7 @@ func (s *manipulatorRun) figure() *plot.Figure {
 	for i, j := range s.model.Params().Joints {
 		if j.Drive != nil {
 			right = append(right, over(fmt.Sprintf("drive of joint %d", i+1),
-				map[bool]string{true: "N·m", false: "N"}[j.Kind == manipulator.Revolute], fmt.Sprintf("tau%d", i+1)))
+				engine.UnitOn(j.Kind == manipulator.Revolute, "N"), fmt.Sprintf("tau%d", i+1)))
 		}
 	}
 	if s.model.Params().Friction != nil {

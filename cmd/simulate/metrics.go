@@ -37,7 +37,7 @@ func MetricsOf(ctx context.Context, name string, c configs.Simulation) (out []Me
 		if err != nil {
 			return nil, err
 		}
-		out, n = append(r.metrics, extremes(r.columns)...), n+r.warnings
+		out, n = append(r.metrics, extremes(r.columns)...), n+len(r.warnings)
 	}
 	return append(out, Metric{Warnings, "", float64(n)}), nil
 }

@@ -10,53 +10,46 @@ import (
 	"hilrig/engine/plant/manipulator"
 )
 
-// otherRun is what a study sees of a machine, a chain on a beam or a ball.
-type otherRun struct {
-	metrics  []Metric
-	columns  []column
-	warnings int
-}
-
 // runOther runs a machine, a chain on a beam or a ball. A run that hil simulate calls not to be trusted is an error here.
-func runOther(ctx context.Context, name string, c configs.Simulation) (otherRun, error) {
+func runOther(ctx context.Context, name string, c configs.Simulation) (*results, error) {
 	switch {
 	case c.Machine != nil:
-		s := &machineRun{path: name, cfg: c.Machine}
+		s := &machineRun{results: results{path: name}, cfg: c.Machine}
 		var err error
 		if s.model, s.x, s.assembly, err = c.Machine.Begin(); err == nil {
 			err = s.run(ctx)
 		}
 		if err != nil {
-			return otherRun{}, err
+			return nil, err
 		}
 		s.measure()
 		if err := s.doubts(); err != nil {
-			return otherRun{}, fmt.Errorf("not to be trusted: %s", s.warnings[len(s.warnings)-1])
+			return nil, fmt.Errorf("not to be trusted: %s", s.warnings[len(s.warnings)-1])
 		}
-		return otherRun{s.metrics, s.columns, len(s.warnings)}, nil
+		return &s.results, nil
 	case c.Manipulator != nil:
-		s := &manipulatorRun{path: name, cfg: c.Manipulator}
+		s := &manipulatorRun{results: results{path: name}, cfg: c.Manipulator}
 		var err error
 		if s.model, err = manipulator.New(c.Manipulator.Params()); err == nil {
 			err = s.run(ctx)
 		}
 		if err != nil && !errors.As(err, &s.leaveError) || s.runResult == nil {
-			return otherRun{}, err
+			return nil, err
 		}
 		s.tabulate()
 		s.doubts()
-		return otherRun{s.metrics, s.columns, len(s.warnings)}, nil
+		return &s.results, nil
 	case c.Ball != nil:
-		s := &ballRun{path: name, cfg: c.Ball}
+		s := &ballRun{results: results{path: name}, cfg: c.Ball}
 		if err := s.run(ctx); err != nil {
-			return otherRun{}, err
+			return nil, err
 		}
 		if err := s.doubts(); err != nil {
-			return otherRun{}, fmt.Errorf("not to be trusted: %s", s.warnings[len(s.warnings)-1])
+			return nil, fmt.Errorf("not to be trusted: %s", s.warnings[len(s.warnings)-1])
 		}
-		return otherRun{s.metrics, s.columns, len(s.warnings)}, nil
+		return &s.results, nil
 	}
-	return otherRun{}, errors.New("there is nothing to simulate")
+	return nil, errors.New("there is nothing to simulate")
 }
 
 // extremes are least, largest and last number of every column.

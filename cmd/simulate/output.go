@@ -73,7 +73,7 @@ func (f *Options) write(ctx context.Context, outputs ...output) error {
 			return ctx.Err()
 		}
 		if err := report.WriteWhole(o.path, f.Force, o.write); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("simulate: %w", err))
+			return report.Exitf(report.Unavailable, "simulate: %w", err)
 		}
 	}
 	return nil

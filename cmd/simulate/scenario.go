@@ -75,11 +75,11 @@ func Scenario(ctx context.Context, name string, f ScenarioOptions, stdout, stder
 	}
 	if chosen == nil {
 		names := ScenarioNames()[1:]
-		return report.ExitWith(report.Usage, fmt.Errorf("scenario: %q is unknown, want all or one of %s%s", name, strings.Join(names, ", "),
-			spelling.DidYouMean(name, names)))
+		return report.Exitf(report.Usage, "scenario: %q is unknown, want all or one of %s%s", name, strings.Join(names, ", "),
+			spelling.DidYouMean(name, names))
 	}
 	if err := f.check(); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("scenario: %w", err))
+		return report.Exitf(report.Usage, "scenario: %w", err)
 	}
 	subjects, numbered, err := f.subjects(stderr)
 	if err != nil {
@@ -93,7 +93,7 @@ func Scenario(ctx context.Context, name string, f ScenarioOptions, stdout, stder
 			o, err := s.Run(ctx, who, f.C)
 			if err != nil {
 				if errors.Is(err, context.Canceled) {
-					return report.ExitWith(report.Interrupted, errors.New("interrupted; nothing was written"))
+					return report.Exitf(report.Interrupted, "interrupted; nothing was written")
 				}
 				return report.ExitWith(report.Invalid, err)
 			}
@@ -174,10 +174,10 @@ func (f *ScenarioOptions) subjects(stderr io.Writer) (all []experiment.Subject, 
 	for i, name := range names {
 		l, err := configs.ChosenLaw(name)
 		if err != nil {
-			return nil, false, report.ExitWith(report.Usage, fmt.Errorf("scenario: %w; hil laws lists them", err))
+			return nil, false, report.Exitf(report.Usage, "scenario: %w; hil laws lists them", err)
 		}
 		if slices.Index(names, name) != i {
-			return nil, false, report.ExitWith(report.Usage, fmt.Errorf("scenario: law %q is named twice", name))
+			return nil, false, report.Exitf(report.Usage, "scenario: law %q is named twice", name)
 		}
 		law, _ := friction.Find(l.Name)
 		all = append(all, experiment.Subject{Name: law.Name, Label: cmp.Or(l.Preset.Name, law.Title), Law: l.Model, Force: law.Force})
@@ -195,8 +195,8 @@ func lawsOfFile(path string, stderr io.Writer) ([]experiment.Subject, error) {
 		return nil, report.Refuse(stderr, err)
 	}
 	if cfg.Rotary() {
-		return nil, report.ExitWith(report.Invalid, fmt.Errorf("scenario: %s describes a rotary axis; the scenarios are those of a linear one: "+
-			"give the laws in N and m", path))
+		return nil, report.Exitf(report.Invalid, "scenario: %s describes a rotary axis; the scenarios are those of a linear one: "+
+			"give the laws in N and m", path)
 	}
 	if cfg.Normal != nil {
 		fmt.Fprintf(stderr, "warning: %s: normal is not used: the scenarios have no normal load, a law takes its N0\n", path)
@@ -204,8 +204,8 @@ func lawsOfFile(path string, stderr io.Writer) ([]experiment.Subject, error) {
 	var all []experiment.Subject
 	for _, l := range cfg.Friction {
 		if l.NeedsNormal() {
-			return nil, report.ExitWith(report.Invalid, fmt.Errorf("scenario: %s: %s takes its level from the normal load, and the scenarios have "+
-				"none; give it as N0", path, l.Label))
+			return nil, report.Exitf(report.Invalid, "scenario: %s: %s takes its level from the normal load, and the scenarios have "+
+				"none; give it as N0", path, l.Label)
 		}
 		info, _ := friction.Find(l.Name)
 		all = append(all, experiment.Subject{Name: l.Name, Label: l.Label, Law: l.Model, Force: info.Force})
@@ -245,7 +245,7 @@ func draw(ctx context.Context, figures []namedFigure, formats []string) ([]resul
 	}
 	err := group.Wait()
 	if ctx.Err() != nil {
-		return nil, report.ExitWith(report.Interrupted, errors.New("interrupted; nothing was written"))
+		return nil, report.Exitf(report.Interrupted, "interrupted; nothing was written")
 	}
 	return files, err
 }
@@ -253,20 +253,19 @@ func draw(ctx context.Context, figures []namedFigure, formats []string) ([]resul
 // writeAll puts the files into dir. Nothing is written when one of them exists and force is not given.
 func writeAll(dir string, files []resultFile, force bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return report.ExitWith(report.Unavailable, fmt.Errorf("scenario: %w", err))
+		return report.Exitf(report.Unavailable, "scenario: %w", err)
 	}
 	if !force {
 		for _, f := range files {
 			if _, err := os.Lstat(filepath.Join(dir, f.name)); err == nil {
-				return report.ExitWith(report.Usage, fmt.Errorf("scenario: %s exists; --force writes over it, -o takes another directory",
-					filepath.Join(dir, f.name)))
+				return report.Exitf(report.Usage, "scenario: %s exists; --force writes over it, -o takes another directory", filepath.Join(dir, f.name))
 			}
 		}
 	}
 	for _, f := range files {
 		if err := report.WriteWhole(filepath.Join(dir, f.name), force,
 			func(w io.Writer) error { _, err := w.Write(f.data); return err }); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("scenario: %w", err))
+			return report.Exitf(report.Unavailable, "scenario: %w", err)
 		}
 	}
 	return nil

@@ -84,9 +84,7 @@ func scenarioFigures(chosen []experiment.Scenario, subjects []experiment.Subject
 	return figs
 }
 
-func capital(s string) string {
-	return strings.ToUpper(s[:1]) + s[1:]
-}
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // steadyCurve is friction of long sliding over speed.
 func steadyCurve(subjects []experiment.Subject) *plot.Figure {

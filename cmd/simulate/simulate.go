@@ -59,15 +59,14 @@ type lawRun struct {
 func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
 	switch kind := configs.KindOf(path); {
 	case f.Modes && kind != configs.MachineFile:
-		return report.ExitWith(report.Usage, errors.New("simulate: --modes is for a machine of bodies, joints and motors: a file with the key "+
-			"machine"))
+		return report.Exitf(report.Usage, "simulate: --modes is for a machine of bodies, joints and motors: a file with the key machine")
 	case kind == configs.BallFile:
 		return RunBall(ctx, path, f, stdout, stderr)
 	case kind == configs.ManipulatorFile:
 		return RunManipulator(ctx, path, f, stdout, stderr)
 	case f.Motion != "":
-		return report.ExitWith(report.Usage, errors.New("simulate: --motion is for a ball in front of cameras, whose -o is what they see; here "+
-			"-o writes the motion"))
+		return report.Exitf(report.Usage, "simulate: --motion is for a ball in front of cameras, whose -o is what they see; here "+
+			"-o writes the motion")
 	case kind == configs.MachineFile:
 		return RunMachine(ctx, path, f, stdout, stderr)
 	case kind == configs.ContactFile:
@@ -83,23 +82,23 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return err
 	}
 	if f.Animate != "" || f.Events != "" {
-		return report.ExitWith(report.Usage, errors.New("simulate: --animate and --events are for bodies in contact; friction laws have "+
-			"--plot, and --json lists their events"))
+		return report.Exitf(report.Usage, "simulate: --animate and --events are for bodies in contact; friction laws have "+
+			"--plot, and --json lists their events")
 	}
 	cfg, warnings, err := configs.LoadSimulate(path)
 	if err != nil {
 		return report.Refuse(stderr, err)
 	}
 	if err := f.spare(cfg); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+		return report.Exitf(report.Usage, "simulate: %w", err)
 	}
 	if err := f.applyFlags(cfg); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+		return report.Exitf(report.Usage, "simulate: %w", err)
 	}
 	if len(f.Laws) > 0 || f.Step != 0 || f.Duration != 0 {
 		problems, again := cfg.Validate()
 		if len(problems) > 0 {
-			return report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
+			return report.Exitf(report.Usage, "simulate: with these flags: %w", problems[0])
 		}
 		if len(f.Laws) > 0 {
 			warnings = again // the others were about laws that do not run
@@ -112,7 +111,7 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	}
 	s := &simulation{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
 	if err := s.prepare(); err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+		return report.Exitf(report.Invalid, "%s: %w", path, err)
 	}
 	done := underWay(stderr, path)
 	err = s.simulate(ctx)
@@ -137,30 +136,30 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 func (f *Options) check(path string) (format string, err error) {
 	if f.Plot != "" {
 		if format, err = plot.Format(f.Plot); err != nil {
-			return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+			return "", report.Exitf(report.Usage, "simulate: %w", err)
 		}
 		if filepath.Clean(f.Plot) == filepath.Clean(f.OutputPath) {
-			return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --plot name the same file, %s", f.OutputPath))
+			return "", report.Exitf(report.Usage, "simulate: -o and --plot name the same file, %s", f.OutputPath)
 		}
 	}
 	if f.Animate != "" && filepath.Ext(f.Animate) != ".html" {
-		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate %s: a page ends in .html", f.Animate))
+		return "", report.Exitf(report.Usage, "simulate: --animate %s: a page ends in .html", f.Animate)
 	}
 	if ext := filepath.Ext(f.Events); f.Events != "" && ext != ".csv" && ext != ".json" {
-		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: --events %s: want a name that ends in .csv or .json", f.Events))
+		return "", report.Exitf(report.Usage, "simulate: --events %s: want a name that ends in .csv or .json", f.Events)
 	}
 	if f.Motion != "" && filepath.Clean(f.Motion) == filepath.Clean(f.OutputPath) {
-		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --motion name the same file, %s", f.OutputPath))
+		return "", report.Exitf(report.Usage, "simulate: -o and --motion name the same file, %s", f.OutputPath)
 	}
 	if f.Events != "" && filepath.Clean(f.Events) == filepath.Clean(f.OutputPath) {
-		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --events name the same file, %s", f.OutputPath))
+		return "", report.Exitf(report.Usage, "simulate: -o and --events name the same file, %s", f.OutputPath)
 	}
 	for _, out := range []string{f.OutputPath, f.Plot, f.Animate, f.Events, f.Motion} {
 		if out == "" {
 			continue
 		}
 		if code, err := checkOutput(out, f.Force, path); err != nil {
-			return "", report.ExitWith(code, fmt.Errorf("simulate: %w", err))
+			return "", report.Exitf(code, "simulate: %w", err)
 		}
 	}
 	return format, nil

@@ -129,8 +129,7 @@ func (r *beamResult) print(w io.Writer) {
 	fmt.Fprintln(t, "rad/s\ts\ts\tmm\tmm\tN\tN·m\tapart by m\tapart by m\terror\t")
 	for _, s := range r.Speeds {
 		fmt.Fprintf(t, "%g\t%s\t%s\t%.4f\t%.4f\t%.4f\t%.3f … %.3f\t%.1e\t%.1e\t%.1e\t\n", s.Rate, report.OrDash("%.7f", s.LeaveTime),
-			report.OrDash("%.4f", s.Pulls),
-			1e3*s.W3, 1e3*s.W5, s.Lambda, s.TauMin, s.TauMax, s.Agree, s.FixedStepDiff, s.Audit)
+			report.OrDash("%.4f", s.Pulls), 1e3*s.W3, 1e3*s.W5, s.Lambda, s.TauMin, s.TauMax, s.Agree, s.FixedStepDiff, s.Audit)
 	}
 	t.Flush()
 }
@@ -177,8 +176,7 @@ func (r *beamResult) figures() (all []namedFigure, err error) {
 	add("node-5-angle", "Deflection of node 5 over the angle of the drive",
 		family("deflection of node 5", "m", plot.Axis{Name: "angle of the drive", Unit: "rad"}, angle, node(5)))
 	titled := func(p plot.Panel, title string) plot.Panel { p.Title = title; return p }
-	all = append(all, namedFigure{"summary", &plot.Figure{Title: "A manipulator slides on an elastic beam", Note: note,
-		Columns: plot.Grid(2, titled(slide, "3a: at 1 rad/s"), titled(b, "3b: node 3"), titled(lambda, "contact force"),
-			titled(c, "3c: node 5"))}})
+	all = append(all, namedFigure{"summary", &plot.Figure{Title: "A manipulator slides on an elastic beam", Note: note, Columns: plot.Grid(2,
+		titled(slide, "3a: at 1 rad/s"), titled(b, "3b: node 3"), titled(lambda, "contact force"), titled(c, "3c: node 5"))}})
 	return all, nil
 }

@@ -45,10 +45,10 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 	q := newQueue(s.folder, dir, o.Sbatch, o.AtOnce)
 	fail := func(err error) error {
 		if interrupted() {
-			return report.ExitWith(report.Interrupted, fmt.Errorf("study run: no longer followed; tasks in the queue go on. %s follows them "+
-				"again; this ends them: %s", again, q.scancel()))
+			return report.Exitf(report.Interrupted, "study run: no longer followed; tasks in the queue go on. %s follows them "+
+				"again; this ends them: %s", again, q.scancel())
 		}
-		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %w; the same command goes on: %s", err, again))
+		return report.Exitf(report.Unavailable, "study run: %w; the same command goes on: %s", err, again)
 	}
 	p, err := s.folder.Progress()
 	if err != nil {
@@ -60,8 +60,7 @@ func (s *parameterStudy) slurm(ctx context.Context, interrupted func() bool, o S
 	}
 	queued, jobs, _, _, err := q.waiting(ctx)
 	if errors.Is(err, exec.ErrNotFound) {
-		return report.ExitWith(report.Unavailable, errors.New("study run: there is no squeue here; --executor slurm works where jobs are "+
-			"submitted"))
+		return report.Exitf(report.Unavailable, "study run: there is no squeue here; --executor slurm works where jobs are submitted")
 	}
 	if err != nil {
 		return fail(err)

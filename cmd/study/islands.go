@@ -85,9 +85,8 @@ func (s *parameterStudy) round(ctx context.Context, data []byte, run int) (o stu
 		return o, err
 	}
 	o.State = end.State
-	o.Metrics = []study.Metric{{Name: "round", Value: float64(round)}, {Name: "island", Value: float64(island)},
-		{Name: "generation", Value: float64(end.Generation)},
-		{Name: islandRuns, Value: float64(end.Simulations)}, {Name: islandRMS, Unit: end.Unit, Value: end.RMS}}
+	o.Metrics = []study.Metric{{Name: "round", Value: float64(round)}, {Name: "island", Value: float64(island)}, {Name: "generation",
+		Value: float64(end.Generation)}, {Name: islandRuns, Value: float64(end.Simulations)}, {Name: islandRMS, Unit: end.Unit, Value: end.RMS}}
 	for _, p := range end.BestMember {
 		if !fit.IsState(p.Name) {
 			o.Metrics = append(o.Metrics, study.Metric{Name: p.Name, Unit: p.Unit, Value: p.Value})

@@ -45,8 +45,8 @@ func load(name string, changes []study.Change) (*parameterStudy, []schema.Proble
 	}
 	cfg, warnings, err := configs.LoadStudy(path)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
-		return nil, nil, report.ExitWith(report.Usage, fmt.Errorf("study: %q is neither a study that comes with the program nor a file%s; there "+
-			"are %s", name, spelling.DidYouMean(name, append(Names(), stepNames...)), BuiltIn()))
+		return nil, nil, report.Exitf(report.Usage, "study: %q is neither a study that comes with the program nor a file%s; there "+
+			"are %s", name, spelling.DidYouMean(name, append(Names(), stepNames...)), BuiltIn())
 	}
 	if err != nil {
 		return nil, nil, err
@@ -56,17 +56,17 @@ func load(name string, changes []study.Change) (*parameterStudy, []schema.Proble
 		switch c.Key {
 		case "runs":
 			if k := cfg.Design.Kind; cfg.Design.Counts() {
-				return nil, nil, report.ExitWith(report.Usage, fmt.Errorf("study: --runs: kind %s counts its own runs; change the file", k))
+				return nil, nil, report.Exitf(report.Usage, "study: --runs: kind %s counts its own runs; change the file", k)
 			}
 			cfg.Design.Runs = c.Value
 		case "seed":
 			cfg.Design.Seed = c.Value
 		default:
-			return nil, nil, report.ExitWith(report.Invalid, fmt.Errorf("study: the manifest changes %s, which this program does not know", c.Key))
+			return nil, nil, report.Exitf(report.Invalid, "study: the manifest changes %s, which this program does not know", c.Key)
 		}
 	}
 	if s.plan, err = PlanOf(cfg); err != nil {
-		return nil, nil, report.ExitWith(report.Invalid, fmt.Errorf("study: %w", err))
+		return nil, nil, report.Exitf(report.Invalid, "study: %w", err)
 	}
 	s.drawSeeds()
 	return s, warnings, nil
@@ -258,7 +258,7 @@ func (s *parameterStudy) sensible(ctx context.Context) (each int, one time.Durat
 func (s *parameterStudy) open(each int, stderr io.Writer) error {
 	m, err := s.manifest(each)
 	if err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w", err))
+		return report.Exitf(report.Invalid, "study: %w", err)
 	}
 	if s.folder, err = study.Open(s.dir); errors.Is(err, fs.ErrNotExist) {
 		begun := s.begin(m)
@@ -281,11 +281,11 @@ func (s *parameterStudy) refusal(err error) error {
 	var foreign *study.Foreign
 	switch {
 	case errors.As(err, &foreign) && s.folder == nil: // what cannot be read is not removed either
-		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w; name another folder with --out, or move this one away", err))
+		return report.Exitf(report.Invalid, "study: %w; name another folder with --out, or move this one away", err)
 	case errors.As(err, &foreign):
-		return report.ExitWith(report.Invalid, fmt.Errorf("study: %w; name another folder with --out, or begin again with --resume=false", err))
+		return report.Exitf(report.Invalid, "study: %w; name another folder with --out, or begin again with --resume=false", err)
 	case err != nil:
-		return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+		return report.Exitf(report.Unavailable, "study: %w", err)
 	}
 	return nil
 }
@@ -321,8 +321,8 @@ func (s *parameterStudy) begin(m *study.Manifest) error {
 	for _, name := range slices.DeleteFunc([]string{"results.csv", "results.parquet", "results.mat", "summary.json"},
 		func(string) bool { return s.replacesStudy }) {
 		if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
-			return report.ExitWith(report.Usage, fmt.Errorf("study: %s is there without a %s: it is not of this study; name another folder "+
-				"with --out", filepath.Join(s.dir, name), study.ManifestName))
+			return report.Exitf(report.Usage, "study: %s is there without a %s: it is not of this study; name another folder "+
+				"with --out", filepath.Join(s.dir, name), study.ManifestName)
 		}
 	}
 	err := os.MkdirAll(s.dir, 0o755)

@@ -185,7 +185,8 @@ func (f *fitSummary) verdict(verdicts []string) string {
 		return fmt.Sprintf("the best of %d fits is run %d; %d ended there; %d of all are identified", len(verdicts), f.BestRun, f.SameOptimum,
 			count[string(identify.Identified)])
 	}
-	kept := slices.DeleteFunc(slices.Clone(f.Models), func(m modelFits) bool { return m.Verdicts[string(identify.Rejected)]+m.Failed == m.Runs })
+	kept := slices.DeleteFunc(slices.Clone(f.Models),
+		func(m modelFits) bool { return m.Verdicts[string(identify.Rejected)]+m.Failed == m.Runs })
 	if len(kept) == 0 {
 		return "no value of " + f.Models[0].Factor + " is left that is not rejected"
 	}

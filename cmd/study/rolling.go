@@ -232,8 +232,7 @@ func (r *rollingResult) setFigures(paths []string) { r.Files = paths }
 
 func (r *rollingResult) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: [KKK17] on simulated recordings, %d draws of %.2g mm noise on %d markers, %g s at %g Hz, smoothed over %d frames "+
-		"with order %d\n\n",
-		r.Name, r.Draws, 1e3*markerNoise, len(rollingMarkers), recorded, rate, int(2*moduliHalf*rate)+1, moduliOrder)
+		"with order %d\n\n", r.Name, r.Draws, 1e3*markerNoise, len(rollingMarkers), recorded, rate, int(2*moduliHalf*rate)+1, moduliOrder)
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
 	fmt.Fprintln(t, "number\tsource\tsimulated\t± of a draw\tunit\tfigure\t")
 	for _, n := range r.Numbers {

@@ -25,7 +25,7 @@ func writeFigures(dir string, figures []namedFigure) (paths []string, err error)
 		for _, format := range []string{"svg", "png"} {
 			path := filepath.Join(dir, fig.name+"."+format)
 			if err := report.WriteWhole(path, true, func(w io.Writer) error { return fig.Write(w, format) }); err != nil {
-				return nil, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+				return nil, report.Exitf(report.Unavailable, "study: %w", err)
 			}
 			paths = append(paths, path)
 		}
@@ -139,9 +139,8 @@ func (r *rollingResult) overSpeed() plot.Panel {
 		return out
 	}
 	m := &r.firstDraw.fit.Moduli
-	series := []plot.Series{law("linear fit", plot.Line, func(w float64) float64 { return m.Linear * w }),
-		law("quadratic fit", plot.Line, func(w float64) float64 { return m.Quadratic * w * w }),
-		law("true", plot.Guide, func(w float64) float64 { return onPaper * w }), shown}
+	series := []plot.Series{law("linear fit", plot.Line, func(w float64) float64 { return m.Linear * w }), law("quadratic fit", plot.Line,
+		func(w float64) float64 { return m.Quadratic * w * w }), law("true", plot.Guide, func(w float64) float64 { return onPaper * w }), shown}
 	if len(beyond.X) > 0 {
 		series = append(series, beyond)
 	}

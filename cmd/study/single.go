@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,26 +45,26 @@ func findSingle(name string) *single {
 func (s *single) run(ctx context.Context, interrupted func() bool, f Options, stdout io.Writer) error {
 	for _, flag := range wholeFlags {
 		if f.Changed(flag) && !slices.Contains(s.takes, flag) {
-			return report.ExitWith(report.Usage, fmt.Errorf("study: --%s is for studies that vary parameters; %s has --%s", flag, s.name,
-				strings.Join(s.takes, ", --")))
+			return report.Exitf(report.Usage, "study: --%s is for studies that vary parameters; %s has --%s", flag, s.name,
+				strings.Join(s.takes, ", --"))
 		}
 	}
 	r, err := s.compute(ctx, f)
 	if err != nil {
 		if interrupted() {
-			return report.ExitWith(report.Interrupted, errors.New("study: interrupted; nothing was written"))
+			return report.Exitf(report.Interrupted, "study: interrupted; nothing was written")
 		}
-		return report.ExitWith(report.Internal, fmt.Errorf("study: %w", err))
+		return report.Exitf(report.Internal, "study: %w", err)
 	}
 	var paths []string
 	if f.Plot {
 		dir := cmp.Or(f.OutputFolder, filepath.Join("runs", s.name))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+			return report.Exitf(report.Unavailable, "study: %w", err)
 		}
 		figures, err := r.figures()
 		if err != nil {
-			return report.ExitWith(report.Internal, fmt.Errorf("study: %w", err))
+			return report.Exitf(report.Internal, "study: %w", err)
 		}
 		if paths, err = writeFigures(dir, figures); err != nil {
 			return err

@@ -151,8 +151,7 @@ func (q *queue) array(ctx context.Context, b int, tasks []int, jobs map[int][]st
 	}
 	word := report.ShellWord(program)
 	script := fmt.Sprintf("#!/bin/sh\n[ -x %[1]s ] || { echo \"there is no %[1]s on $(hostname): put the program on a disk that all nodes "+
-		"see\"; exit 127; }\n"+
-		"exec %[1]s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))", word, report.ShellWord(q.dir), q.firstTask[b])
+		"see\"; exit 127; }\nexec %[1]s study task %s --index $((SLURM_ARRAY_TASK_ID + %d))", word, report.ShellWord(q.dir), q.firstTask[b])
 	var inArray []int
 	var after []string
 	for _, k := range tasks {
@@ -276,8 +275,5 @@ func (q *queue) lastWords(task int) string {
 	b := q.block[task]
 	text, _ := os.ReadFile(filepath.Join(q.logs(), fmt.Sprintf("%d-%d.log", b, task-q.firstTask[b])))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if last := lines[len(lines)-1]; last != "" {
-		return last
-	}
-	return "its log says nothing"
+	return cmp.Or(lines[len(lines)-1], "its log says nothing")
 }

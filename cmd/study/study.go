@@ -28,7 +28,7 @@ import (
 // machine, and collects. interrupted tells whether ctx ended by Ctrl-C.
 func Run(ctx context.Context, interrupted func() bool, name string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))
+		return report.Exitf(report.Usage, "study: %w", err)
 	}
 	if one := findSingle(name); one != nil {
 		return one.run(ctx, interrupted, f, stdout)
@@ -79,7 +79,7 @@ func (s *parameterStudy) resume(f Options) error {
 	}
 	if path := filepath.Join(s.dir, study.ManifestName); f.Changed("resume") {
 		if _, err := os.Stat(path); err != nil {
-			return report.ExitWith(report.Invalid, fmt.Errorf("study: --resume, but there is no manifest %s", path))
+			return report.Exitf(report.Invalid, "study: --resume, but there is no manifest %s", path)
 		}
 	}
 	return nil
@@ -109,11 +109,11 @@ func (s *parameterStudy) local(ctx context.Context, interrupted func() bool, wor
 	case errors.As(err, &misnamed):
 		return sitting{}, report.ExitWith(report.Invalid, err)
 	case err != nil && interrupted():
-		return sitting{}, report.ExitWith(report.Interrupted, fmt.Errorf("study: interrupted with %d of %d runs done; the same command goes on "+
-			"from there: %s", done, p.TotalRuns, again))
+		return sitting{}, report.Exitf(report.Interrupted, "study: interrupted with %d of %d runs done; the same command goes on "+
+			"from there: %s", done, p.TotalRuns, again)
 	case err != nil:
-		return sitting{}, report.ExitWith(report.Unavailable, fmt.Errorf("study: %w; %d of %d runs are done, and when that is mended the same "+
-			"command goes on: %s", err, done, p.TotalRuns, again))
+		return sitting{}, report.Exitf(report.Unavailable, "study: %w; %d of %d runs are done, and when that is mended the same "+
+			"command goes on: %s", err, done, p.TotalRuns, again)
 	}
 	return sitting{Folder: s.dir, WallTime: time.Since(began).Seconds(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)),
 		Resumed: p.TotalRuns - now}, nil
@@ -158,11 +158,11 @@ func (s *parameterStudy) collect(ctx context.Context, interrupted func() bool, f
 		}
 	}
 	if share := 100 * float64(sum.Failed) / float64(sum.Runs); share > s.cfg.MaxFailed {
-		return report.ExitWith(report.Quality, fmt.Errorf("study: %d of %d runs failed, %.3g %%; at most %.3g %% may (max_failed)", sum.Failed,
-			sum.Runs, share, s.cfg.MaxFailed))
+		return report.Exitf(report.Quality, "study: %d of %d runs failed, %.3g %%; at most %.3g %% may (max_failed)", sum.Failed,
+			sum.Runs, share, s.cfg.MaxFailed)
 	}
 	if e := sum.Islands; e != nil && e.Verdict == string(fits.Rejected) {
-		return report.ExitWith(report.Quality, fmt.Errorf("study: rejected: %s", e.Reason)) // as hil identify
+		return report.Exitf(report.Quality, "study: rejected: %s", e.Reason) // as hil identify
 	}
 	return nil
 }
@@ -335,7 +335,7 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary, mis
 				return ctx.Err()
 			}
 			if err != nil {
-				return report.ExitWith(report.Invalid, fmt.Errorf("study: figures[%d]: %w", i, err))
+				return report.Exitf(report.Invalid, "study: figures[%d]: %w", i, err)
 			}
 			figures = append(figures, fig)
 		}
@@ -362,7 +362,7 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary, mis
 			return ctx.Err()
 		}
 		if err := report.WriteWhole(filepath.Join(s.dir, o.name), true, o.write); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
+			return report.Exitf(report.Unavailable, "study: %w", err)
 		}
 	}
 	return nil
@@ -372,6 +372,4 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary, mis
 func BuiltIn() string { return strings.Join(Names(), ", ") }
 
 // Names are theirs.
-func Names() []string {
-	return append(configs.BuiltInStudies(), rollingName, beamName)
-}
+func Names() []string { return append(configs.BuiltInStudies(), rollingName, beamName) }

@@ -23,10 +23,10 @@ import (
 // Plan is hil study plan: it writes the manifest of a study and runs nothing but one trial.
 func Plan(ctx context.Context, interrupted func() bool, name string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("study plan: %w", err))
+		return report.Exitf(report.Usage, "study plan: %w", err)
 	}
 	if findSingle(name) != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("study plan: %s is one computation, not many runs; hil study %[1]s does it", name))
+		return report.Exitf(report.Usage, "study plan: %s is one computation, not many runs; hil study %[1]s does it", name)
 	}
 	s, err := f.load(name, stderr)
 	if err != nil {
@@ -40,8 +40,8 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 	}
 	if s.islands() {
 		if f.Chunk > 1 {
-			return report.ExitWith(report.Usage, errors.New("study plan: --chunk: a task is a round of one island; change aep.migrate of the "+
-				"base, the generations of a round"))
+			return report.Exitf(report.Usage, "study plan: --chunk: a task is a round of one island; change aep.migrate of the "+
+				"base, the generations of a round")
 		}
 		f.Chunk = 1
 	}
@@ -52,9 +52,9 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 		case errors.As(err, &misnamed):
 			return report.ExitWith(report.Invalid, err)
 		case err != nil && interrupted():
-			return report.ExitWith(report.Interrupted, errors.New("study plan: interrupted; nothing was written"))
+			return report.Exitf(report.Interrupted, "study plan: interrupted; nothing was written")
 		case err != nil:
-			return report.ExitWith(report.Internal, fmt.Errorf("study plan: %w", err))
+			return report.Exitf(report.Internal, "study plan: %w", err)
 		}
 	}
 	if err := s.open(each, stderr); err != nil {
@@ -73,7 +73,8 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 		most = "at most "
 	}
 	if f.Json {
-		return report.EncodeJSON(stdout, map[string]any{"folder": s.dir, "runs": m.Runs, "tasks": len(m.Tasks), "runs_of_a_task": m.Tasks[0].Runs})
+		return report.EncodeJSON(stdout,
+			map[string]any{"folder": s.dir, "runs": m.Runs, "tasks": len(m.Tasks), "runs_of_a_task": m.Tasks[0].Runs})
 	}
 	fmt.Fprintf(stdout, "%s: %d runs in %d tasks of %s%d%s\n", s.dir, m.Runs, len(m.Tasks), most, m.Tasks[0].Runs, length)
 	fmt.Fprintf(stdout, "next: %s study run %s      or anywhere: %[1]s study task %[2]s --index 0 … %[3]d, then %[1]s study collect %[2]s\n",
@@ -85,7 +86,7 @@ func Plan(ctx context.Context, interrupted func() bool, name string, f Options, 
 // the runs.
 func openPlanned(verb, dir string, strict bool, stderr io.Writer) (*parameterStudy, error) {
 	bad := func(err error) error {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study %s: %w", verb, err))
+		return report.Exitf(report.Invalid, "study %s: %w", verb, err)
 	}
 	folder, err := study.Open(dir)
 	switch {
@@ -176,7 +177,7 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))   // what a scheduler gives a task, for fits of many starts too
 	k, err := taskIndex(f, os.Getenv)
 	if err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("study task: %w", err))
+		return report.Exitf(report.Usage, "study task: %w", err)
 	}
 	s, err := openPlanned("task", dir, true, stderr)
 	if err != nil {
@@ -184,7 +185,7 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	}
 	tasks := len(s.folder.Manifest.Tasks)
 	if k < 0 || k >= tasks {
-		return report.ExitWith(report.Usage, fmt.Errorf("study task: task %d: the study has %d tasks, 0 to %d", k, tasks, tasks-1))
+		return report.Exitf(report.Usage, "study task: task %d: the study has %d tasks, 0 to %d", k, tasks, tasks-1)
 	}
 	if err := s.await(ctx, k, f.Wait); err != nil && !interrupted() {
 		return err
@@ -193,10 +194,10 @@ func Task(ctx context.Context, interrupted func() bool, dir string, f Options, s
 	done, now := 0, 0
 	switch err := s.folder.Run(ctx, p, 1, s.work, func(st study.State) { done, now = st.DoneRuns, st.NewRuns }); {
 	case err != nil && interrupted():
-		return report.ExitWith(report.Interrupted, fmt.Errorf("study task: interrupted in task %d with %d of its %d runs done; the same "+
-			"command goes on from there", k, done, s.folder.Manifest.Tasks[k].Runs))
+		return report.Exitf(report.Interrupted, "study task: interrupted in task %d with %d of its %d runs done; the same "+
+			"command goes on from there", k, done, s.folder.Manifest.Tasks[k].Runs)
 	case err != nil:
-		return report.ExitWith(report.Unavailable, fmt.Errorf("study task: %w; the same command goes on from there", err))
+		return report.Exitf(report.Unavailable, "study task: %w; the same command goes on from there", err)
 	}
 	list, err := s.folder.Read(k)
 	if err != nil {
@@ -228,8 +229,8 @@ func (s *parameterStudy) await(ctx context.Context, task int, most time.Duration
 			return nil
 		}
 		if time.Since(began) >= most {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("study task: task %d begins from the tasks %s, which are not done; nothing was "+
-				"done. Do these first, or give them time with --wait", task, ranges(early.OpenTasks)))
+			return report.Exitf(report.Unavailable, "study task: task %d begins from the tasks %s, which are not done; nothing was "+
+				"done. Do these first, or give them time with --wait", task, ranges(early.OpenTasks))
 		}
 		select {
 		case <-ctx.Done():
@@ -243,10 +244,10 @@ func (s *parameterStudy) await(ctx context.Context, task int, most time.Duration
 // RunTasks is hil study run: all tasks of a planned study, here or by a scheduler.
 func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("study run: %w", err))
+		return report.Exitf(report.Usage, "study run: %w", err)
 	}
 	if f.Executor != "local" && f.Executor != "slurm" {
-		return report.ExitWith(report.Usage, fmt.Errorf("study run: --executor %q, want local or slurm", f.Executor))
+		return report.Exitf(report.Usage, "study run: --executor %q, want local or slurm", f.Executor)
 	}
 	s, err := openPlanned("run", dir, true, stderr)
 	if err != nil {
@@ -267,8 +268,8 @@ func RunTasks(ctx context.Context, interrupted func() bool, dir string, f Option
 		return s.refusal(err)
 	}
 	if len(p.OpenTasks) > 0 { // damaged since they were done
-		return report.ExitWith(report.Unavailable, fmt.Errorf("study run: %s: %s; not done are the tasks %s. The same command does them "+
-			"again: %s", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), again))
+		return report.Exitf(report.Unavailable, "study run: %s: %s; not done are the tasks %s. The same command does them "+
+			"again: %s", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), again)
 	}
 	if f.Json {
 		return report.EncodeJSON(stdout, statusOf(s.folder, dir, p))
@@ -311,11 +312,11 @@ type statusJSON struct {
 func Status(_ context.Context, _ func() bool, dir string, f Options, stdout, _ io.Writer) error {
 	folder, err := study.Open(dir)
 	if err != nil {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study status: %s: no planned study there: %w", dir, err))
+		return report.Exitf(report.Invalid, "study status: %s: no planned study there: %w", dir, err)
 	}
 	p, err := folder.Progress()
 	if err != nil {
-		return report.ExitWith(report.Unavailable, fmt.Errorf("study status: %w", err))
+		return report.Exitf(report.Unavailable, "study status: %w", err)
 	}
 	m, st := folder.Manifest, statusOf(folder, dir, p)
 	if f.Json {
@@ -367,7 +368,7 @@ func ranges(list []int) string {
 // Collect is hil study collect: tables, summary and figures of what is done.
 func Collect(ctx context.Context, interrupted func() bool, dir string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
-		return report.ExitWith(report.Usage, fmt.Errorf("study collect: %w", err))
+		return report.Exitf(report.Usage, "study collect: %w", err)
 	}
 	s, err := openPlanned("collect", dir, false, stderr)
 	if err != nil {
@@ -378,11 +379,11 @@ func Collect(ctx context.Context, interrupted func() bool, dir string, f Options
 		return s.refusal(err)
 	}
 	if len(p.OpenTasks) > 0 && !f.Partial {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: %s; missing are the tasks %s. %s does them; --partial collects "+
-			"what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), next("run", dir)))
+		return report.Exitf(report.Invalid, "study collect: %s: %s; missing are the tasks %s. %s does them; --partial collects "+
+			"what there is", dir, progressText(p, len(s.folder.Manifest.Tasks)), ranges(p.OpenTasks), next("run", dir))
 	}
 	if p.DoneRuns == 0 {
-		return report.ExitWith(report.Invalid, fmt.Errorf("study collect: %s: no task is done yet", dir))
+		return report.Exitf(report.Invalid, "study collect: %s: no task is done yet", dir)
 	}
 	return s.collect(ctx, interrupted, f, sitting{Folder: dir, Resumed: p.DoneRuns}, next("collect", dir), stdout)
 }

@@ -101,7 +101,7 @@ func (r *Report) boundsOf(path string, section Field, v reflect.Value) {
 		}
 	case reflect.Float64:
 		if x := math.Abs(v.Float()); x != 0 && !(x >= Smallest && x <= largest) && !r.HasProblem(path) {
-			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, Short(v.Float()), Short(Smallest),
+			r.KeyErrorf(path, "%s in SI, want 0, or a magnitude from %s to %s; is its unit right?", Short(v.Float()), Short(Smallest),
 				Short(largest))
 		}
 	}
@@ -133,10 +133,10 @@ func (r *Report) bounded(path string, f Field, v reflect.Value) {
 			if unit != "" {
 				unit = ", in" + unit
 			}
-			r.Errorf(path, "%s is missing: %s%s", path, f.Doc, unit)
+			r.KeyErrorf(path, "is missing: %s%s", f.Doc, unit)
 			return
 		default:
-			r.Errorf(path, "%s: %s%s, want %s", path, Short(x), unit, f.BoundsText(unit))
+			r.KeyErrorf(path, "%s%s, want %s", Short(x), unit, f.BoundsText(unit))
 			return
 		}
 	}

@@ -62,8 +62,7 @@ func readFields(t reflect.Type) []Field {
 			continue
 		}
 		fd := Field{Index: []int{i}, Key: key, Unit: f.Tag.Get("unit"), Delta: f.Tag.Get("delta") != "", Secret: f.Tag.Get("secret") != "",
-			Auto:   f.Tag.Get("auto"),
-			IsUnit: f.Tag.Get("parse") == "unit", Doc: f.Tag.Get("doc"), Bounds: bounds(f.Tag.Get("want"))}
+			Auto: f.Tag.Get("auto"), IsUnit: f.Tag.Get("parse") == "unit", Doc: f.Tag.Get("doc"), Bounds: bounds(f.Tag.Get("want"))}
 		if e, ok := f.Tag.Lookup("enum"); ok {
 			fd.Enum = strings.Split(e, ",")
 		} else if w, ok := reflect.Zero(single(f.Type)).Interface().(Worded); ok {

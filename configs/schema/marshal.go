@@ -77,9 +77,8 @@ func (s spot) key(f Field) spot {
 // isOmitted tells that a value is not written: it is the default, and nothing is said about it.
 func (e *Emitter) isOmitted(at spot, x reflect.Value) bool {
 	said := func(p string) bool { return PathWithin(p, at.path) }
-	return x.Kind() == reflect.Pointer && x.IsNil() ||
-		at.base.IsValid() && reflect.DeepEqual(at.base.Interface(), x.Interface()) &&
-			!slices.ContainsFunc(slices.Collect(maps.Keys(e.comments)), said)
+	return x.Kind() == reflect.Pointer && x.IsNil() || at.base.IsValid() && reflect.DeepEqual(at.base.Interface(), x.Interface()) &&
+		!slices.ContainsFunc(slices.Collect(maps.Keys(e.comments)), said)
 }
 
 // UnitOf is the first spelling of the unit that a tag stands for here.

@@ -167,7 +167,7 @@ func (r *Report) SectionError(section, path, text string) {
 	if path != "" {
 		section += "." + path
 	}
-	r.Errorf(section, "%s: %s", section, text)
+	r.KeyErrorf(section, "%s", text)
 }
 
 // Errorf adds a problem with the value at path, unless it only follows from another: from a misspelt key that was
@@ -182,6 +182,42 @@ func (r *Report) Errorf(path, format string, args ...any) {
 		return
 	}
 	r.add(&r.problems, path, r.PlaceOf(path), fmt.Sprintf(format, args...), "")
+}
+
+// KeyErrorf is Errorf of a text that the path stands before: "path: text", or "path is missing" where the text begins with is.
+func (r *Report) KeyErrorf(path, format string, args ...any) {
+	r.Errorf(path, "%s", keyText(path, format, args))
+}
+
+// KeyWarnf is Warnf likewise.
+func (r *Report) KeyWarnf(path, format string, args ...any) {
+	r.Warnf(path, "%s", keyText(path, format, args))
+}
+
+// ErrorIf is KeyErrorf where bad holds.
+func (r *Report) ErrorIf(bad bool, path, format string, args ...any) {
+	if bad {
+		r.KeyErrorf(path, format, args...)
+	}
+}
+
+// FirstErrorIf is ErrorIf unless something is wrong at path already.
+func (r *Report) FirstErrorIf(bad bool, path, format string, args ...any) {
+	r.ErrorIf(bad && !r.HasProblem(path), path, format, args...)
+}
+
+// WarnIf is KeyWarnf where bad holds.
+func (r *Report) WarnIf(bad bool, path, format string, args ...any) {
+	if bad {
+		r.KeyWarnf(path, format, args...)
+	}
+}
+
+func keyText(path, format string, args []any) string {
+	if !strings.HasPrefix(format, "is ") {
+		path += ":"
+	}
+	return path + " " + fmt.Sprintf(format, args...)
 }
 
 // Warnf adds a remark about the value at path: legal, but worth a thought.

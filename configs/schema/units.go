@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -80,8 +81,7 @@ func foldUnit(s string) string {
 	return alike.Replace(s)
 }
 
-var alike = strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ",
-	"\u202f",
+var alike = strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ", "\u202f",
 	" ")
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -95,8 +95,5 @@ func (u Unit) Quantity() string {
 			return q.name
 		}
 	}
-	if u.SI == "" {
-		return "a pure number"
-	}
-	return u.SI
+	return cmp.Or(u.SI, "a pure number")
 }

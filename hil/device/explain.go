@@ -118,8 +118,7 @@ func accessHint(name string) string {
 	}
 	if mode&0o060 != 0o060 {
 		return fmt.Sprintf("Its mode is %v: not even group %s may read and write. A udev rule can change that:\n     SUBSYSTEM==\"tty\", "+
-			"KERNEL==%q, MODE=\"0660\", GROUP=\"dialout\"",
-			mode.Perm(), group, filepath.Base(name))
+			"KERNEL==%q, MODE=\"0660\", GROUP=\"dialout\"", mode.Perm(), group, filepath.Base(name))
 	}
 	if own, err := os.Getgroups(); err == nil && slices.Contains(own, gid) {
 		return fmt.Sprintf("Your user is in group %s, which may open it: something else forbids it (a container, a security module)", group)

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -137,9 +138,5 @@ func (f *Firmware) Send(u []float64) {
 
 // frameTime is what the last frame took on the line, or the longest one before the first.
 func (f *Firmware) frameTime() int64 {
-	n := f.frameLen.Load()
-	if n == 0 {
-		n = uint64(f.enc.MaxLen())
-	}
-	return int64(float64(n) * f.perByte)
+	return int64(float64(cmp.Or(f.frameLen.Load(), uint64(f.enc.MaxLen()))) * f.perByte)
 }

@@ -55,8 +55,7 @@ type NameTakenError struct {
 
 func (e *NameTakenError) Error() string {
 	return fmt.Sprintf("mqtt: another daemon publishes under %s on the broker %s: %s. Both would carry out every command. End it, or give "+
-		"this rig another rig.name or mqtt.prefix",
-		e.Root, redact(e.Broker), &e.Holder)
+		"this rig another rig.name or mqtt.prefix", e.Root, redact(e.Broker), &e.Holder)
 }
 
 // errUnchecked: the broker does not bring our own question back.

@@ -38,8 +38,7 @@ type mcapReader struct {
 
 // openMCAP finds the chunks of a file. The error is errNotMCAP or one of reading; damage is in problems.
 func openMCAP(r io.ReaderAt, size int64) (*mcapReader, error) {
-	m := &mcapReader{r: r, size: size, channels: map[uint16]mcapChannel{},
-		meta: map[string][]kv{}, attach: map[string][]byte{}}
+	m := &mcapReader{r: r, size: size, channels: map[uint16]mcapChannel{}, meta: map[string][]kv{}, attach: map[string][]byte{}}
 	head := make([]byte, len(mcapMagic))
 	if size < int64(len(head)) {
 		return nil, errNotMCAP

@@ -82,17 +82,16 @@ func integerField[T ~uint8 | ~uint16 | ~uint32 | ~uint64](name, doc string, at f
 
 // spanField is a duration of so many ns, in µs.
 func spanField(name, doc string, at func(*hil.Row) *int32) rowField {
-	return rowField{name, "us", "number", doc,
-		func(b []byte, r *hil.Row) []byte { return appendDecimal(b, int64(*at(r)), 3) },
-		func(s scanner, r *hil.Row) (rest scanner, ok bool) { *at(r), ok = s.us(); return s, ok },
-		func(r *hil.Row) float64 { return float64(*at(r)) * 1e-3 }}
+	return rowField{name, "us", "number", doc, func(b []byte, r *hil.Row) []byte { return appendDecimal(b, int64(*at(r)), 3) }, func(s scanner,
+		r *hil.Row) (rest scanner, ok bool) {
+		*at(r), ok = s.us()
+		return s, ok
+	}, func(r *hil.Row) float64 { return float64(*at(r)) * 1e-3 }}
 }
 
 func numberField(name, doc string, at func(*hil.Row) *float64) rowField {
-	return rowField{name, "", "number", doc,
-		func(b []byte, r *hil.Row) []byte { return strconv.AppendFloat(b, *at(r), 'g', -1, 64) },
-		func(s scanner, r *hil.Row) (rest scanner, ok bool) { *at(r), ok = s.float(); return s, ok },
-		func(r *hil.Row) float64 { return *at(r) }}
+	return rowField{name, "", "number", doc, func(b []byte, r *hil.Row) []byte { return strconv.AppendFloat(b, *at(r), 'g', -1, 64) },
+		func(s scanner, r *hil.Row) (rest scanner, ok bool) { *at(r), ok = s.float(); return s, ok }, func(r *hil.Row) float64 { return *at(r) }}
 }
 
 // nameField is a code that is written as its name.

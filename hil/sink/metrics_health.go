@@ -138,10 +138,8 @@ func appendSpread(b []byte, name string, s Spread) []byte {
 
 // flagNames are the flags' names in reports, in the order of their bits.
 var flagNames = [...]string{"stale", "range", "non_finite", "diverged", "clamped", "slewed", "thermal", "late", "skipped", "catch_up",
-	"overrun",
-	"link_down", "sup_lost", "dry_run", "unprivileged", "trip_in", "late_model", "late_device", "late_host", "unexcited", "estimator",
-	"locked",
-	"refused", "jump", "command_refused", "command_lost", "not_off", "latched"}
+	"overrun", "link_down", "sup_lost", "dry_run", "unprivileged", "trip_in", "late_model", "late_device", "late_host", "unexcited",
+	"estimator", "locked", "refused", "jump", "command_refused", "command_lost", "not_off", "latched"}
 
 func flagName(bit int) string {
 	if bit < len(flagNames) {

@@ -252,8 +252,7 @@ func (rec *Recorder) Run(ctx context.Context, rows RowSource) error {
 	}
 	err = bare(err)
 	return fmt.Errorf("record: write %s: %w; the first %d rows are readable, %d are lost. Free space on that disk, or set record.keep or "+
-		"another record.dir",
-		rec.path, err, rec.rows.Load(), rec.lostRows.Load()+rec.ringLost.Load())
+		"another record.dir", rec.path, err, rec.rows.Load(), rec.lostRows.Load()+rec.ringLost.Load())
 }
 
 // gather takes all rows there are, as long as there is a chunk to put them in.
@@ -422,9 +421,8 @@ func (rec *Recorder) present() error {
 func (rec *Recorder) fail(err error) {
 	err = bare(err)
 	rec.diskError.Store(&err)
-	rec.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_FAILED",
-		Text: fmt.Sprintf("recording stopped: write %s: %v. The first %d rows are on file; the loop goes on unrecorded", rec.path, err,
-			rec.rows.Load())})
+	rec.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RECORD_FAILED", Text: fmt.Sprintf("recording stopped: write %s: %v. The "+
+		"first %d rows are on file; the loop goes on unrecorded", rec.path, err, rec.rows.Load())})
 }
 
 // tellLoss reports rows that the ring dropped since the last time.

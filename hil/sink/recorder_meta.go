@@ -176,9 +176,8 @@ type paramsJSON struct {
 }
 
 func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
-	j := paramsJSON{Timestamp: seconds(t + wall), T: seconds(t), Gen: p.Gen,
-		Names:  append([]string{}, names[:min(len(names), hil.MaxParams)]...),
-		Values: map[string]*float64{}, Models: map[string]*axis.Set{}, Nonfinite: map[string]string{}}
+	j := paramsJSON{Timestamp: seconds(t + wall), T: seconds(t), Gen: p.Gen, Names: append([]string{},
+		names[:min(len(names), hil.MaxParams)]...), Values: map[string]*float64{}, Models: map[string]*axis.Set{}, Nonfinite: map[string]string{}}
 	for i, x := range p.V {
 		name := "#" + strconv.Itoa(i)
 		if i < len(names) {

@@ -356,10 +356,8 @@ func (r *run) sample(t float64) error {
 	w := make([]float64, m.beam.Nodes())
 	m.beam.Deflections(s.qc, w)
 	p := Sample{T: t, Q: append([]float64(nil), s.q[:m.n]...), V: append([]float64(nil), s.v[:m.n]...), W: w, TipX: r.w.pose.tip.X,
-		TipY:   r.w.pose.tip.Y,
-		Lambda: r.a.lambda, Force: r.a.force, Slip: r.a.slip, ContactOpen: !r.inContact, Energy: r.w.energy(s), Work: r.x[at],
-		Dissipated: r.x[at+1] + r.blown,
-		Phi:        r.w.c.Phi, PhiRate: r.w.c.Rate}
+		TipY: r.w.pose.tip.Y, Lambda: r.a.lambda, Force: r.a.force, Slip: r.a.slip, ContactOpen: !r.inContact, Energy: r.w.energy(s),
+		Work: r.x[at], Dissipated: r.x[at+1] + r.blown, Phi: r.w.c.Phi, PhiRate: r.w.c.Rate}
 	for _, d := range m.drivenJoints {
 		p.Torque = append(p.Torque, r.a.torque[d])
 	}

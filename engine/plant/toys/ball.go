@@ -3,7 +3,6 @@ package toys
 import (
 	"math"
 
-	"hilrig/engine"
 	"hilrig/engine/contact"
 )
 
@@ -40,21 +39,18 @@ func (p *BallParams) fields() []field {
 }
 
 // Ball has q = (x, y, φ) of its centre.
-type Ball struct{ p BallParams }
+type Ball struct {
+	planeBody
+	p BallParams
+}
 
 // NewBall checks the parameters.
 func NewBall(p BallParams) (*Ball, error) {
 	if err := check("ball", p.fields()); err != nil {
 		return nil, err
 	}
-	return &Ball{p}, nil
+	return &Ball{p: p}, nil
 }
-
-// DOF is 3.
-func (b *Ball) DOF() int { return 3 }
-
-// Coordinates are those of the centre.
-func (b *Ball) Coordinates() []engine.Signal { return plane() }
 
 // Start puts the disc at its height.
 func (b *Ball) Start(q, u []float64) {

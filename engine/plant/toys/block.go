@@ -3,7 +3,6 @@ package toys
 import (
 	"math"
 
-	"hilrig/engine"
 	"hilrig/engine/contact"
 )
 
@@ -40,21 +39,18 @@ func (p *BlockParams) fields() []field {
 }
 
 // Block has q = (x, y, φ) of its centre.
-type Block struct{ p BlockParams }
+type Block struct {
+	planeBody
+	p BlockParams
+}
 
 // NewBlock checks the parameters.
 func NewBlock(p BlockParams) (*Block, error) {
 	if err := check("block", p.fields()); err != nil {
 		return nil, err
 	}
-	return &Block{p}, nil
+	return &Block{p: p}, nil
 }
-
-// DOF is 3.
-func (b *Block) DOF() int { return 3 }
-
-// Coordinates are those of the centre.
-func (b *Block) Coordinates() []engine.Signal { return plane() }
 
 // Start puts the lowest corner at the gap.
 func (b *Block) Start(q, u []float64) {

@@ -1,7 +1,6 @@
 package toys
 
 import (
-	"hilrig/engine"
 	"hilrig/engine/contact"
 )
 
@@ -36,21 +35,18 @@ func (p *OscillatorParams) fields() []field {
 }
 
 // Oscillator has q = (x, y), y the height over the belt.
-type Oscillator struct{ p OscillatorParams }
+type Oscillator struct {
+	planePoint
+	p OscillatorParams
+}
 
 // NewOscillator checks the parameters.
 func NewOscillator(p OscillatorParams) (*Oscillator, error) {
 	if err := check("oscillator", p.fields()); err != nil {
 		return nil, err
 	}
-	return &Oscillator{p}, nil
+	return &Oscillator{p: p}, nil
 }
-
-// DOF is 2.
-func (o *Oscillator) DOF() int { return 2 }
-
-// Coordinates are those of the mass.
-func (o *Oscillator) Coordinates() []engine.Signal { return plane()[:2] }
 
 // Start puts the mass on the belt.
 func (o *Oscillator) Start(q, u []float64) { q[0], q[1], u[0], u[1] = o.p.X, 0, o.p.V, 0 }

@@ -3,7 +3,6 @@ package toys
 import (
 	"math"
 
-	"hilrig/engine"
 	"hilrig/engine/contact"
 )
 
@@ -46,21 +45,18 @@ func (p *RodParams) fields() []field {
 }
 
 // Rod has q = (x, y, φ) of its centre. Contact 0 is the end at −L/2, contact 1 that at +L/2.
-type Rod struct{ p RodParams }
+type Rod struct {
+	planeBody
+	p RodParams
+}
 
 // NewRod checks the parameters.
 func NewRod(p RodParams) (*Rod, error) {
 	if err := check("rod", p.fields()); err != nil {
 		return nil, err
 	}
-	return &Rod{p}, nil
+	return &Rod{p: p}, nil
 }
-
-// DOF is 3.
-func (r *Rod) DOF() int { return 3 }
-
-// Coordinates are those of the centre.
-func (r *Rod) Coordinates() []engine.Signal { return plane() }
 
 // Start puts the lower end at the gap.
 func (r *Rod) Start(q, u []float64) {

@@ -163,6 +163,18 @@ func plane() []engine.Signal {
 	return []engine.Signal{{Name: "x", Unit: "m"}, {Name: "y", Unit: "m"}, {Name: "phi", Unit: "rad"}}
 }
 
+// planeBody is a toy of one body, whose coordinates are those of its centre; planePoint one of a point.
+type (
+	planeBody  struct{}
+	planePoint struct{}
+)
+
+func (planeBody) DOF() int                     { return 3 }
+func (planeBody) Coordinates() []engine.Signal { return plane() }
+
+func (planePoint) DOF() int                     { return 2 }
+func (planePoint) Coordinates() []engine.Signal { return plane()[:2] }
+
 // ground fills rows of a contact between a body at coordinates 0…2 and the ground y = 0, whose point lies (rx, ry) from the
 // centre of gravity: w_N = (0, 1, rx), w_T = (1, 0, −ry).
 func ground(set *contact.Set, i int, x, y, rx, ry, omega float64) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"hilrig/engine"
 	"hilrig/engine/contact"
 )
 
@@ -36,8 +35,7 @@ type WheelParams struct {
 // DefaultWheel turns with 3000 rpm.
 func DefaultWheel() WheelParams {
 	return WheelParams{Mass: 0.004, Press: 2.5, Stiffness: 200, Damping: 0.5, SideStiff: 2e5, SideDamping: 20, Radius: 0.011,
-		Eccentricity: 5e-6,
-		Rz:           5e-6, Corr: 5e-4, Seed: 1, Speed: 100 * math.Pi, Law: contact.Law{Mu: 0.2, EpsN: 0.3}}
+		Eccentricity: 5e-6, Rz: 5e-6, Corr: 5e-4, Seed: 1, Speed: 100 * math.Pi, Law: contact.Law{Mu: 0.2, EpsN: 0.3}}
 }
 
 func (p *WheelParams) fields() []field {
@@ -62,6 +60,7 @@ func (p *WheelParams) fields() []field {
 // Wheel has q = (x, y) of the slider's point from (0, R), wheel about the origin. One goroutine at a time may use it: it
 // remembers the edge under the point.
 type Wheel struct {
+	planePoint
 	p    WheelParams
 	rim  *contact.Commutator
 	hint int32
@@ -83,12 +82,6 @@ func NewWheel(p WheelParams) (*Wheel, error) {
 	}
 	return &Wheel{p: p, rim: rim}, nil
 }
-
-// DOF is 2.
-func (w *Wheel) DOF() int { return 2 }
-
-// Coordinates are those of the slider.
-func (w *Wheel) Coordinates() []engine.Signal { return plane()[:2] }
 
 // Start puts the slider at rest over the rim.
 func (w *Wheel) Start(q, u []float64) {
