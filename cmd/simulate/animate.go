@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"hilrig/engine/contact"
 	"hilrig/engine/numeric"
 )
 
@@ -37,9 +38,9 @@ type picture struct {
 
 // facePicture is the gap under a face on a wheel that is body 0 of the picture.
 type facePicture struct {
-	radius, width float64                                       // m
-	profile       []float64                                     // m  of the wheel over its radius, at even angles in its own frame
-	points        func(q []float64, pushes []push) [][3]float64 // place along the face (m), height over the radius (m), force (N)
+	radius, width float64                                                       // m
+	profile       []float64                                                     // m  of the wheel over its radius, at even angles in its own frame
+	points        func(q []float64, forces []contact.ContactForce) [][3]float64 // place along the face (m), height over the radius (m), force (N)
 }
 
 // tracePanel is a curve over time below the picture.
@@ -111,13 +112,14 @@ func (s *contactRun) animate(w io.Writer) error {
 		}
 		d.T, d.Pose = append(d.T, r.t), append(d.Pose, pose)
 		touch := [][4]float64{}
-		for _, c := range r.pushes {
-			touch = append(touch, [4]float64{shown7(c.x), shown7(c.y), shown7(c.fx), shown7(c.fy)})
-			forces = append(forces, math.Hypot(c.fx, c.fy))
+		for _, c := range r.forces {
+			fx, fy := c.OnA()
+			touch = append(touch, [4]float64{shown7(c.X), shown7(c.Y), shown7(fx), shown7(fy)})
+			forces = append(forces, math.Hypot(fx, fy))
 		}
 		d.Contacts = append(d.Contacts, touch)
 		if p.face != nil {
-			points := p.face.points(r.q, r.pushes)
+			points := p.face.points(r.q, r.forces)
 			for i := range points {
 				for j := range points[i] {
 					points[i][j] = shown7(points[i][j])

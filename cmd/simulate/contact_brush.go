@@ -29,9 +29,7 @@ func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	s.beginRows(brushBeside, nil)
 	stats, err := b.Run(ctx, brush.RunOptions{
 		MoreauOptions: s.moreau(), Time: s.cfg.Duration, Discard: orNone(s.cfg.Discard), TraceInterval: int(math.Round(s.cfg.Rows() / e.Step)),
-		Trace: func(now *brush.Snapshot) {
-			s.keepBrush(now.T, now.Q, now.U, pushesOf(now.Contact, e.Step), now.Face, now.Holder, now.Spring, now.Torque)
-		},
+		Trace: s.keepBrush,
 	})
 	if err != nil {
 		return err
@@ -50,10 +48,10 @@ func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 }
 
 // keepBrush appends a row with the forces of brushBeside.
-func (s *contactRun) keepBrush(t float64, q, u []float64, pushes []push, beside ...float64) {
-	copy(s.q, q)
-	copy(s.u, u)
-	s.addRow(t, pushes, beside...)
+func (s *contactRun) keepBrush(now *brush.Snapshot) {
+	copy(s.q, now.Q)
+	copy(s.u, now.U)
+	s.addRow(now.T, now.ContactForces, now.Face, now.Holder, now.Spring, now.Torque)
 }
 
 // brushByEvents is brushBySteps with the event-driven engine; forces of a row hold the impulses of impacts.
@@ -69,9 +67,7 @@ func (s *contactRun) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	stats, counts, err := b.RunEvents(ctx, brush.EventRunOptions{
 		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.RestitutionSpeed, MaxEvents: e.MaxEvents, Law: s.cfg.Engine.Impact},
 		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), TraceInterval: s.cfg.Rows(), Event: s.happened,
-		Trace: func(now *brush.EventSnapshot) {
-			s.keepBrush(now.T, now.Q, now.U, heldPushes(now.ContactForces), now.Face, now.Holder, now.Spring, now.Torque)
-		},
+		Trace: s.keepBrush,
 	})
 	if err != nil {
 		return err
@@ -218,14 +214,14 @@ func (pic *picture) addGap(b *brush.Brush) {
 		rad, _ := b.Commutator().Radius(2*math.Pi*float64(k)/places, &hint)
 		f.profile = append(f.profile, rad-r)
 	}
-	f.points = func(q []float64, pushes []push) [][3]float64 {
+	f.points = func(q []float64, forces []contact.ContactForce) [][3]float64 {
 		var out [][3]float64
 		for i := range b.FacePoints() {
 			x, y := b.FacePoint(i, q)
 			force := 0.0
-			for _, c := range pushes {
-				if math.Hypot(c.x-x, c.y-y) < 5e-5 {
-					force = c.n
+			for _, c := range forces {
+				if math.Hypot(c.X-x, c.Y-y) < 5e-5 {
+					force = c.N
 				}
 			}
 			out = append(out, [3]float64{r * math.Atan2(x, y), math.Hypot(x, y) - r, force})

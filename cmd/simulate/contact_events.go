@@ -40,7 +40,7 @@ func (s *contactRun) byEvents(ctx context.Context) error {
 	sums.start(len(s.q))
 	q, u := make([]float64, len(s.q)), make([]float64, len(s.q))
 	forces := e.Forces(nil)
-	s.beginRows(meanForces, heldPushes(forces))
+	s.beginRows(meanForces, forces)
 	every, row := c.Rows(), 1
 	if c.Discard == 0 {
 		sums.extend(s.q, s.u)
@@ -73,7 +73,7 @@ func (s *contactRun) byEvents(ctx context.Context) error {
 			from = t
 			e.At(t, s.q, s.u)
 			forces = e.ForcesAt(t, forces[:0])
-			s.keepMeans(float64(row)*every, heldPushes(forces), &load, every)
+			s.keepMeans(float64(row)*every, forces, &load, every)
 		}
 		if push(from, e.T); e.Event().HasImpulses {
 			settled()
@@ -154,15 +154,4 @@ func eventCounts(e *contact.EventStats) (out []Metric) {
 	}
 	return append(out, Metric{"bridges", "", float64(e.Bridges)}, Metric{"bridged_time", "s", e.Bridged},
 		Metric{"impact_loss", "J", e.ImpactLoss})
-}
-
-// heldPushes are the forces of held contacts.
-func heldPushes(forces []contact.ContactForce) []push {
-	var out []push
-	for _, f := range forces {
-		if f.N != 0 {
-			out = append(out, push{f.ID, f.X, f.Y, f.N*f.NX + f.T*f.NY, f.N*f.NY - f.T*f.NX, f.N, f.T})
-		}
-	}
-	return out
 }

@@ -36,11 +36,11 @@ func (s *contactRun) writeCSV(w io.Writer) error {
 	rows := make([][]float64, len(s.rows))
 	for i, r := range s.rows {
 		n, t := 0.0, 0.0
-		for _, p := range r.pushes {
-			n += p.n
-			t += p.t
+		for _, p := range r.forces {
+			n += p.N
+			t += p.T
 		}
-		rows[i] = append(r.numbers(), float64(len(r.pushes)), n, t)
+		rows[i] = append(r.numbers(), float64(len(r.forces)), n, t)
 	}
 	names = append(names, "contacts", "normal_force_N", "tangential_force_N")
 	return writeTable(w, names, len(rows), func(k, j int) float64 { return rows[k][j] })

@@ -59,15 +59,7 @@ type instant struct {
 	t      float64
 	q, u   []float64
 	extras []float64
-	pushes []push
-}
-
-// push is a contact that carries force: the point, the force on the body A in the inertial frame, its components.
-type push struct {
-	id     uint32
-	x, y   float64 // m
-	fx, fy float64 // N
-	n, t   float64 // N
+	forces []contact.ContactForce // of contacts that carry one
 }
 
 // errUnresolved marks a step that does not resolve the surface.
@@ -237,7 +229,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 			load[i&1] += p
 		}
 		if (k+1)%every == 0 {
-			s.keepMeans(t+e.Step, pushesOf(m, e.Step), &load, float64(every)*e.Step)
+			s.keepMeans(t+e.Step, m.Forces(nil, e.Step), &load, float64(every)*e.Step)
 		}
 		if k%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -308,8 +300,9 @@ func byMethod(lead string, counts [8]int64) (out []Metric) {
 }
 
 // addRow appends a row.
-func (s *contactRun) addRow(t float64, pushes []push, beside ...float64) {
-	s.rows = append(s.rows, instant{t, slices.Clone(s.q), slices.Clone(s.u), beside, pushes})
+func (s *contactRun) addRow(t float64, forces []contact.ContactForce, beside ...float64) {
+	forces = slices.DeleteFunc(slices.Clone(forces), func(f contact.ContactForce) bool { return f.N == 0 })
+	s.rows = append(s.rows, instant{t, slices.Clone(s.q), slices.Clone(s.u), beside, forces})
 	s.progress(cmp.Or(s.cfg.Engine.Kind, "simulate"), t)
 }
 
@@ -317,32 +310,18 @@ func (s *contactRun) addRow(t float64, pushes []push, beside ...float64) {
 func (s *contactRun) progress(method string, t float64) { progress(s.bar, method, t, s.cfg.Duration) }
 
 // beginRows keeps the start. What rows have beside coordinates and contacts is zero there.
-func (s *contactRun) beginRows(beside []engine.Signal, pushes []push) {
+func (s *contactRun) beginRows(beside []engine.Signal, forces []contact.ContactForce) {
 	s.extraSignals = beside
-	s.addRow(0, pushes, make([]float64, len(beside))...)
+	s.addRow(0, forces, make([]float64, len(beside))...)
 }
 
 // meanForces are what rows have beside the forces of their time: means since the row before, impulses included.
 var meanForces = []engine.Signal{{Name: "mean_normal_force", Unit: "N"}, {Name: "mean_tangential_force", Unit: "N"}}
 
 // keepMeans appends a row with the means of impulses (N·s), summed since the row before, over every (s), and begins new sums.
-func (s *contactRun) keepMeans(t float64, pushes []push, load *[2]float64, every float64) {
-	s.addRow(t, pushes, load[0]/every, load[1]/every)
+func (s *contactRun) keepMeans(t float64, forces []contact.ContactForce, load *[2]float64, every float64) {
+	s.addRow(t, forces, load[0]/every, load[1]/every)
 	*load = [2]float64{}
-}
-
-// pushesOf are the contact forces of the last step: impulses over its length.
-func pushesOf(m *contact.Moreau, h float64) []push {
-	var out []push
-	for k, c := range m.ClosedPlaces {
-		n, t := m.Impulse[2*k]/h, m.Impulse[2*k+1]/h
-		if n == 0 {
-			continue
-		}
-		nx, ny := m.Set.NX[c], m.Set.NY[c]
-		out = append(out, push{m.Set.ID[c], m.Set.X[c], m.Set.Y[c], n*nx + t*ny, n*ny - t*nx, n, t})
-	}
-	return out
 }
 
 func perSecond(unit string) string { return unit + "/s" }

@@ -43,10 +43,10 @@ type Dynamics interface {
 
 // Law is how two surfaces touch.
 type Law struct {
-	Mu   float64 // coefficient of Coulomb friction
-	EpsN float64 // restitution along the normal, 0…1
-	EpsT float64 // restitution along the tangent, 0…1
-	Nu   float64 // share of EpsT that a contact keeps which slides at the end of compression, 0…1
+	Mu   float64 `symbol:"mu_" max:"2" doc:"coefficient of friction"`
+	EpsN float64 `symbol:"eps_n" max:"1" doc:"normal restitution"`
+	EpsT float64 `symbol:"eps_t" max:"1" doc:"tangential restitution"`
+	Nu   float64 `symbol:"nu_" max:"1" doc:"share of tangential restitution kept by a contact that slides"` // at the end of compression
 }
 
 // Set is a list of contacts in flat slices: i is a contact, rows of WN and WT have length f.

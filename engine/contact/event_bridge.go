@@ -40,9 +40,7 @@ func (e *EventDriven) bridge(err error, end float64) error {
 			if r.Status != engine.OK || m.Overruns > 0 { // nor deeper than a step leaves them
 				return err
 			}
-			for i, at := range m.ClosedPlaces {
-				impulses = append(impulses, m.Set.force(int(at), m.Impulse[2*i], m.Impulse[2*i+1]))
-			}
+			impulses = m.Forces(impulses, 1)
 		}
 		t += h
 		m.SetStep(bridgeClean)

@@ -282,6 +282,14 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	return res
 }
 
+// Forces appends what closed contacts did in the last step: their impulses over span (s).
+func (m *Moreau) Forces(list []ContactForce, span float64) []ContactForce {
+	for k, c := range m.ClosedPlaces {
+		list = append(list, m.Set.force(int(c), m.Impulse[2*k]/span, m.Impulse[2*k+1]/span))
+	}
+	return list
+}
+
 // refuse ends a step that leaves q and u alone.
 func (m *Moreau) refuse() StepResult {
 	m.clearResults()

@@ -91,37 +91,29 @@ func (m *Model) aba(d *Data, q, v []float64) Status {
 		if f := b.flex; f != nil && !s.art.condense(s.flex, d.QDD[f.ia:f.ia+f.n]) {
 			return NotPositive
 		}
+		ok := true
 		switch b.kind {
 		case Fixed:
-			if p != nil {
-				s.art.push(&s.cor)
-				s.art.shift(s.arm, p)
-			}
 		case Revolute:
-			if !s.art.turnJoint(d.column[b.iv].ang, d.QDD[b.iv], b.joint.Armature+d.Implicit[b.iv]) {
-				return NotPositive
-			}
-			if p != nil {
-				s.art.subtract(&s.cor)
-				s.art.shift(s.arm, p)
-			}
+			ok = s.art.turnJoint(d.column[b.iv].ang, d.QDD[b.iv], b.joint.Armature+d.Implicit[b.iv])
 		case Prismatic:
-			if !s.art.slideJoint(d.column[b.iv].lin, d.QDD[b.iv], b.joint.Armature+d.Implicit[b.iv]) {
-				return NotPositive
-			}
-			if p != nil {
-				s.art.subtract(&s.cor)
-				s.art.shift(s.arm, p)
-			}
+			ok = s.art.slideJoint(d.column[b.iv].lin, d.QDD[b.iv], b.joint.Armature+d.Implicit[b.iv])
 		default:
-			if !s.art.joint(d.column[b.iv:b.iv+b.nv], d.QDD[b.iv:b.iv+b.nv], b.joint.Armature, d.Implicit[b.iv:b.iv+b.nv]) {
-				return NotPositive
-			}
-			if p != nil {
-				s.art.subtractAll(&s.cor)
-				s.art.shift(s.arm, p)
-			}
+			ok = s.art.joint(d.column[b.iv:b.iv+b.nv], d.QDD[b.iv:b.iv+b.nv], b.joint.Armature, d.Implicit[b.iv:b.iv+b.nv])
 		}
+		switch {
+		case !ok:
+			return NotPositive
+		case p == nil:
+			continue
+		case b.kind == Fixed:
+			s.art.push(&s.cor)
+		case b.nv == 1:
+			s.art.subtract(&s.cor)
+		default:
+			s.art.subtractAll(&s.cor)
+		}
+		s.art.shift(s.arm, p)
 	}
 	m.expand(d, d.QDD, r3.Scale(-1, m.gravity), true)
 	return finiteStatus(d.QDD)

@@ -27,7 +27,6 @@ type Offline struct {
 	drives      []func(t float64) Motion
 	f           engine.RHS
 	k           [4][]float64
-	y           []float64
 	nearness    nearness
 	unprojected []float64  // before the projection
 	part        *Partition // nil: states are brought back by the shortest way
@@ -58,7 +57,7 @@ func newOffline(m *Model, d *Data, nz int, f Forces, drives []func(t float64) Mo
 // begin makes the workspace for the n numbers of a state, whose slope f writes.
 func (o *Offline) begin(m *Model, d *Data, n int, drives []func(t float64) Motion, f engine.RHS) {
 	o.m, o.d, o.drives, o.f = m, d, drives, f
-	o.y, o.unprojected = make([]float64, n), make([]float64, n)
+	o.unprojected = make([]float64, n)
 	for i := range o.k {
 		o.k[i] = make([]float64, n)
 	}
@@ -158,19 +157,11 @@ func (o *Offline) bring(q, v []float64) Status {
 
 // leap is a step of h (s), which may end at end, without error control.
 func (o *Offline) leap(h, end float64) error {
-	x := append([]float64(nil), o.X...)
-	for k, c := range [4]float64{0, 0.5, 0.5, 1} {
-		copy(o.y, x)
-		if k > 0 {
-			for i, s := range o.k[k-1] {
-				o.y[i] += c * h * s
-			}
-		}
-		o.f(o.T+c*h, o.y, o.k[k])
-	}
-	for i := range x {
-		x[i] += h / 6 * (o.k[0][i] + 2*o.k[1][i] + 2*o.k[2][i] + o.k[3][i])
-	}
+	x := make([]float64, len(o.X))
+	rungeKutta(o.X, x, &o.k, h, func(after float64, y, dy []float64) Status {
+		o.f(o.T+after, y, dy)
+		return OK
+	})
 	if err := o.project(x[:o.m.nq], x[o.m.nq:o.m.nq+o.m.nv], o.T+h); err != nil {
 		return err
 	}
@@ -188,6 +179,26 @@ func (o *Offline) leap(h, end float64) error {
 	o.DormandPrince.Start(at, x)
 	o.FirstStep = first
 	return nil
+}
+
+// rungeKutta takes a step of h (s) from x to y by the method of order 4. slope writes a slope at a time after the beginning; what it says
+// last comes back, and beyond Singular y is of no use.
+func rungeKutta(x, y []float64, k *[4][]float64, h float64, slope func(after float64, y, dy []float64) Status) (st Status) {
+	for i, c := range [4]float64{0, 0.5, 0.5, 1} {
+		copy(y, x)
+		if i > 0 {
+			for j, dy := range k[i-1] {
+				y[j] += c * h * dy
+			}
+		}
+		if st = slope(c*h, y, k[i]); st > Singular {
+			return st
+		}
+	}
+	for i := range y {
+		y[i] = x[i] + h/6*(k[0][i]+2*k[1][i]+2*k[2][i]+k[3][i])
+	}
+	return st
 }
 
 // At is the state anywhere in the last step.

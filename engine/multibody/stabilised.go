@@ -45,7 +45,7 @@ type Stabilised struct {
 	lastStages [3]radauStage // of the last step, whose polynomial guesses the next one
 	x0         []float64     // at StepStart
 	span       float64       // s  of the last step; 0: there is none to go by
-	y, err     []float64
+	err        []float64
 	rk         [4][]float64
 	nearness   nearness
 	leapCubic  hermite    // the last step if it was a leap
@@ -102,7 +102,7 @@ func NewStabilised(m *Model, d *Data, nz int, f Forces, drives []func(t float64)
 	s := &Stabilised{Rtol: 1e-8, Atol: 1e-8, MaxSteps: 1e6, m: m, d: d, f: f, drives: drives, n: m.nq + m.nv + nz}
 	slice := func() []float64 { return make([]float64, s.n) }
 	s.tau, s.lambda = make([]float64, m.nv), make([]float64, m.loops.n)
-	s.X, s.x0, s.slope, s.y, s.err = slice(), slice(), slice(), slice(), slice()
+	s.X, s.x0, s.slope, s.err = slice(), slice(), slice(), slice()
 	for i := range s.rk {
 		s.rk[i] = slice()
 	}
@@ -469,19 +469,9 @@ func (s *Stabilised) move(h float64) (way float64) {
 func (s *Stabilised) leap(h, end float64) error {
 	copy(s.x0, s.X)
 	t := s.T
-	for k, c := range [4]float64{0, 0.5, 0.5, 1} {
-		copy(s.y, s.X)
-		if k > 0 {
-			for i, x := range s.rk[k-1] {
-				s.y[i] += c * h * x
-			}
-		}
-		if st := s.flow(t+c*h, s.y, s.rk[k]); st > Singular {
-			return fmt.Errorf("at t = %.9g s: %v", t, st)
-		}
-	}
-	for i := range s.X {
-		s.X[i] += h / 6 * (s.rk[0][i] + 2*s.rk[1][i] + 2*s.rk[2][i] + s.rk[3][i])
+	if st := rungeKutta(s.x0, s.X, &s.rk, h, func(after float64, y, dy []float64) Status { return s.flow(t+after, y, dy) }); st > Singular {
+		copy(s.X, s.x0)
+		return fmt.Errorf("at t = %.9g s: %v", t, st)
 	}
 	if s.T += h; h == end-t {
 		s.T = end

@@ -133,7 +133,7 @@ func TestRowsOfEventsAddUp(t *testing.T) {
 	var n int
 	var face, torque, last float64
 	s, counts, err := d.make(t).RunEvents(context.Background(),
-		EventRunOptions{Time: 0.012, Discard: -1, TraceInterval: 1e-3, Trace: func(r *EventSnapshot) {
+		EventRunOptions{Time: 0.012, Discard: -1, TraceInterval: 1e-3, Trace: func(r *Snapshot) {
 			n++
 			face += r.Face
 			torque += r.Torque

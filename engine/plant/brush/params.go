@@ -11,7 +11,9 @@ package brush
 
 import "hilrig/engine/contact"
 
-// Params is everything the model is made of, SI throughout. Table lists it by key; DefaultParams fills it.
+// Params is everything the model is made of, SI throughout. Table lists it by key, with the tags of the fields: the name in a file where it
+// is not that of the field, the symbol in the equations, the unit (two that mean the same number are separated by |), the range with both
+// ends in it, and whether it is a whole number. DefaultParams fills it.
 type Params struct {
 	Commutator Commutator
 	Brush      Block
@@ -27,22 +29,22 @@ type Params struct {
 
 // Commutator is the outline under the brush and its speed.
 type Commutator struct {
-	Radius        float64 // m
-	Eccentricity  float64 // m       offset of the outline from the axis
-	Phase         float64 // rad     where the eccentric outline is highest
-	Bars          float64 //         a whole number
-	Roughness     float64 // m       Rz over lengths of 0.8 mm, before steps and slots
-	Correlation   float64 // m       length over which the roughness keeps its height, of the face too
-	SlotWidth     float64 // m
-	SlotDepth     float64 // m       with TrueSlots
-	DipDepth      float64 // m       what a face that bridges a slot follows, without TrueSlots
-	EdgeLength    float64 // m       rounding of a bar's edge
-	BarStep       float64 // m       standard deviation of the height of a bar
-	Speed         float64 // rad/s   counter-clockwise
-	Spacing       float64 // m       between vertices of the outline; at most Correlation/20
-	Seed          float64 //         a whole number
-	TrueSlots     bool    //         walls and a floor in place of the dip; not for the loop
-	SmoothOutline bool    //         no roughness and no steps, curvature exact
+	Radius        float64 `symbol:"r_c" unit:"m" min:"1e-3" max:"1" doc:"radius"`
+	Eccentricity  float64 `symbol:"e_c" unit:"m" max:"1e-3" doc:"offset of the outline from the axis"`
+	Phase         float64 `symbol:"th_e" unit:"rad" min:"-3.141592653589793" max:"3.141592653589793" doc:"where the eccentric outline is highest"`
+	Bars          float64 `symbol:"n_b" min:"1" max:"1000" whole:"true" doc:"number of bars"`
+	Roughness     float64 `symbol:"Rz_c" unit:"m" max:"1e-4" doc:"roughness Rz over sampling lengths of 0.8 mm"`
+	Correlation   float64 `symbol:"l_c" unit:"m" min:"2e-5" max:"1e-2" doc:"correlation length of both rough surfaces"`
+	SlotWidth     float64 `symbol:"b_s" unit:"m" max:"5e-3" doc:"width of the slots between bars"`
+	SlotDepth     float64 `symbol:"d_s" unit:"m" max:"5e-3" doc:"depth of a true slot"`
+	DipDepth      float64 `symbol:"d_e" unit:"m" max:"1e-3" doc:"depth of the dip that a bridging face follows at a slot; of the rounding of a true slot"`
+	EdgeLength    float64 `symbol:"l_e" unit:"m" max:"2e-3" doc:"length of the rounding of a bar's edge"`
+	BarStep       float64 `symbol:"d_b" unit:"m" max:"1e-4" doc:"standard deviation of the height of the bars"`
+	Speed         float64 `symbol:"n" unit:"rad/s" min:"-6000" max:"6000" doc:"angular velocity, counter-clockwise"`
+	Spacing       float64 `symbol:"D_s" unit:"m" min:"1e-6" max:"1e-3" doc:"distance of the outline's vertices, at most a twentieth of the correlation length"`
+	Seed          float64 `max:"9007199254740992" whole:"true" doc:"seed of the commutator's roughness and steps"`
+	TrueSlots     bool    `doc:"slots with walls in place of dips, offline"`
+	SmoothOutline bool    `key:"smooth" doc:"a commutator without roughness and steps, with exact curvature, for event-driven runs"`
 
 	// Profile is a measured outline in place of roughness, steps, dips and eccentricity; nil: none.
 	Profile *contact.Profile
@@ -50,20 +52,20 @@ type Commutator struct {
 
 // Block is the brush as a whole.
 type Block struct {
-	Width    float64 // m       along the circumference
-	Depth    float64 // m       along the axis of the motor
-	Length   float64 // m       face to top; wear shortens it
-	Density  float64 // kg/m³
-	TopSlope float64 // rad     top face, positive: higher at +x
-	Gravity  float64 // m/s²    along −y
+	Width    float64 `symbol:"w" unit:"m" min:"1e-3" max:"0.05" doc:"width along the circumference"`
+	Depth    float64 `symbol:"l_ax" unit:"m" min:"1e-3" max:"0.1" doc:"depth along the motor's axis"`
+	Length   float64 `symbol:"L_b" unit:"m" min:"2e-3" max:"0.2" doc:"length from face to top"`
+	Density  float64 `symbol:"rho_b" unit:"kg/m³" min:"100" max:"2e4" doc:"density"`
+	TopSlope float64 `symbol:"al_t" unit:"rad" min:"-0.5" max:"0.5" doc:"slope of the top face, positive: higher at +x"`
+	Gravity  float64 `symbol:"g" unit:"m/s²" min:"-100" max:"100" doc:"weight along −y"`
 }
 
 // Face is the surface on the commutator.
 type Face struct {
-	RadiusRatio float64 //      radius of the concave face / radius of the commutator
-	Roughness   float64 // m    Rz over five lengths of w/5
-	Vertices    float64 //      on each segment, both ends included; a whole number
-	Seed        float64 //      a whole number
+	RadiusRatio float64 `symbol:"r_f/r_c" min:"0.9" max:"100" doc:"radius of the concave face over that of the commutator"`
+	Roughness   float64 `symbol:"Rz_b" unit:"m" max:"1e-4" doc:"roughness Rz over five lengths of w/5"`
+	Vertices    float64 `symbol:"n_v" min:"2" max:"64" whole:"true" doc:"points of the face on each of three segments"`
+	Seed        float64 `max:"9007199254740992" whole:"true" doc:"seed of the face's roughness"`
 
 	// Profile is a measured surface in place of the roughness, over the arc of the face, positive towards the commutator; nil: none.
 	Profile *contact.Profile
@@ -71,88 +73,90 @@ type Face struct {
 
 // Segment is one of the three elastic parts of the face. Neighbours are joined by a share of its stiffness and damping.
 type Segment struct {
-	Height               float64 // m
-	AxialStiffness       float64 // N/m      k_a at factor 1 and at the reference temperature
-	AxialDamping         float64 // N·s/m    c_a, whatever the factor
-	ShearRatio           float64 //          k_s/k_a
-	ShearDamping         float64 // N·s/m    c_s
-	AxialCoupling        float64 //          k_aa/k_a
-	ShearCoupling        float64 //          k_ss/k_s
-	AxialCouplingDamping float64 //          c_aa/c_a
-	ShearCouplingDamping float64 //          c_ss/c_s
-	Factor               float64 //          κ, multiplies all stiffness and no damping
+	Height               float64 `symbol:"h_s" unit:"m" min:"1e-5" max:"0.02" doc:"height of a segment"`
+	AxialStiffness       float64 `symbol:"k_a" unit:"N/m" min:"1e3" max:"1e9" doc:"axial stiffness between segment and main body"`
+	AxialDamping         float64 `symbol:"c_a" unit:"N·s/m" max:"1e5" doc:"axial damping, not scaled by the factor"`
+	ShearRatio           float64 `symbol:"k_s/k_a" min:"1e-3" max:"10" doc:"shear stiffness over axial stiffness"`
+	ShearDamping         float64 `symbol:"c_s" unit:"N·s/m" max:"1e5" doc:"shear damping, not scaled by the factor"`
+	AxialCoupling        float64 `symbol:"k_aa/k_a" max:"10" doc:"axial stiffness between neighbours over k_a"`
+	ShearCoupling        float64 `symbol:"k_ss/k_s" max:"10" doc:"shear stiffness between neighbours over k_s"`
+	AxialCouplingDamping float64 `symbol:"c_aa/c_a" max:"10" doc:"axial damping between neighbours over c_a"`
+	ShearCouplingDamping float64 `symbol:"c_ss/c_s" max:"10" doc:"shear damping between neighbours over c_s"`
+	Factor               float64 `symbol:"kappa" min:"1e-3" max:"1e3" doc:"multiplies every stiffness of the segments, no damping"`
 }
 
 // Holder guides the brush between two straight walls and turns about its centre of gravity.
 type Holder struct {
-	Length        float64 // m
-	Clearance     float64 // m           both sides together
-	CommutatorGap float64 // m           lower end above the commutator
-	Stiffness     float64 // N·m/rad
-	Damping       float64 // N·m·s/rad
-	Inertia       float64 // kg·m²
-	X             float64 // m           centre of gravity
-	Offset        float64 // m           centre of gravity above mid-length
-	Rake          float64 // rad         tilt at rest
+	Length        float64 `symbol:"l_h" unit:"m" min:"1e-3" max:"0.2" doc:"length of the walls"`
+	Clearance     float64 `symbol:"c_hb" unit:"m" min:"1e-6" max:"5e-3" doc:"clearance to the brush, both sides together"`
+	CommutatorGap float64 `symbol:"c_hc" unit:"m" min:"1e-4" max:"0.05" doc:"height of the lower end above the commutator"`
+	Stiffness     float64 `symbol:"k_h" unit:"N·m/rad" min:"1e-3" max:"1e7" doc:"stiffness of the attachment"`
+	Damping       float64 `symbol:"c_h" unit:"N·m·s/rad" max:"1e3" doc:"damping of the attachment"`
+	Inertia       float64 `symbol:"J_h" unit:"kg·m²" min:"1e-10" max:"1" doc:"moment of inertia"`
+	X             float64 `symbol:"x_h" unit:"m" min:"-0.1" max:"0.1" doc:"centre of gravity, across"`
+	Offset        float64 `symbol:"y_h0" unit:"m" min:"-0.1" max:"0.1" doc:"centre of gravity above mid-length: y_h = r_c + c_hc + l_h/2 + y_h0"`
+	Rake          float64 `symbol:"be_h" unit:"rad" min:"-0.5" max:"0.5" doc:"tilt at rest"`
 }
 
 // Spring is the arm that presses on the top face.
 type Spring struct {
-	Arm          float64 // m           pivot to the centre of the tip
-	TipRadius    float64 // m
-	Stiffness    float64 // N·m/rad
-	Moment       float64 // N·m         at the angle 0, presses down
-	Damping      float64 // N·m·s/rad
-	Inertia      float64 // kg·m²
-	PivotX       float64 // m
-	PivotHeight  float64 // m           above the top of the brush
-	FittedLength float64 // m           of the brush for which the pivot was placed, unless it follows
-	Follows      bool    //             the pivot keeps its height above a brush that wears: a spring of constant force
+	Arm          float64 `symbol:"l_s" unit:"m" min:"1e-3" max:"0.5" doc:"length from the pivot to the centre of the tip"`
+	TipRadius    float64 `symbol:"r_s" unit:"m" min:"1e-5" max:"0.05" doc:"radius of the tip"`
+	Stiffness    float64 `symbol:"k_sp" unit:"N·m/rad" max:"100" doc:"stiffness"`
+	Moment       float64 `symbol:"M_0" unit:"N·m" max:"10" doc:"moment at the angle 0"`
+	Damping      float64 `symbol:"c_sp" unit:"N·m·s/rad" max:"10" doc:"damping"`
+	Inertia      float64 `symbol:"J_s" unit:"kg·m²" min:"1e-12" max:"1" doc:"moment of inertia about the pivot"`
+	PivotX       float64 `symbol:"x_s" unit:"m" min:"-0.5" max:"0.5" doc:"pivot, across"`
+	PivotHeight  float64 `symbol:"y_s0" unit:"m" min:"-0.2" max:"0.2" doc:"pivot above the top of the brush: y_s = r_c + L_b + y_s0"`
+	FittedLength float64 `symbol:"L_s" unit:"m" min:"2e-3" max:"0.2" doc:"length of the brush that the pivot was placed for, unless it follows"`
+	Follows      bool    `doc:"the pivot keeps its height above a brush that wears"`
 }
 
 // Pairs are the laws of the three kinds of contact.
 type Pairs struct {
-	Face, Holder, Spring contact.Law
+	Face   contact.Law `symbol:"c"`
+	Holder contact.Law `symbol:"h"`
+	Spring contact.Law `symbol:"s"`
 }
 
 // Material says how the properties drift with temperature, current density and speed, relative and linear about the reference.
 type Material struct {
-	MuTemperature        float64 // 1/K
-	MuCurrent            float64 // m²/A
-	MuSpeed              float64 // s/m
-	StiffnessTemperature float64 // 1/K      of k_a and k_s
-	EpsSpeed             float64 // s/m      of the normal restitution with impact speed
-	Temperature          float64 // K
-	CurrentDensity       float64 // A/m²
-	RefTemperature       float64 // K
-	RefCurrentDensity    float64 // A/m²
+	MuTemperature        float64 `symbol:"a_muT" unit:"1/K" min:"-0.1" max:"0.1" doc:"relative slope of the face's friction with temperature"`
+	MuCurrent            float64 `symbol:"a_muJ" unit:"m²/A" min:"-1e-4" max:"1e-4" doc:"relative slope of the face's friction with current density"`
+	MuSpeed              float64 `symbol:"a_muv" unit:"s/m" min:"-10" max:"10" doc:"relative slope of the face's friction with sliding speed"`
+	StiffnessTemperature float64 `symbol:"a_kT" unit:"1/K" min:"-0.1" max:"0.1" doc:"relative slope of k_a and k_s with temperature"`
+	EpsSpeed             float64 `symbol:"a_eps" unit:"s/m" min:"-10" max:"10" doc:"relative slope of normal restitution with impact speed"`
+	Temperature          float64 `symbol:"T_b" unit:"K" min:"200" max:"800" doc:"temperature of the brush"`
+	CurrentDensity       float64 `symbol:"J" unit:"A/m²" max:"1e7" doc:"current density in the brush"`
+	RefTemperature       float64 `symbol:"T_0" unit:"K" min:"200" max:"800" doc:"temperature for which the parameters hold"`
+	RefCurrentDensity    float64 `symbol:"J_0" unit:"A/m²" max:"1e7" doc:"current density for which the parameters hold"`
 
 	Factors [len(Properties)][len(Causes)]*Curve // measured factors of a property by a cause; nil: 1
 }
 
 // Electric is the current's way from brush to bar.
 type Electric struct {
-	Drop          float64 // V         constant part, one brush
-	LinearCurrent float64 // A         the drop is proportional to the current below it
-	Constriction  float64 // Ω·N^½
-	Film          float64 // Ω·N
-	Resistivity   float64 // Ω·m       of the brush
-	ArcVoltage    float64 // V
-	ArcGradient   float64 // V/m
-	ArcCurrent    float64 // A         an arc goes out below it
+	Drop          float64 `symbol:"V_0" unit:"V" max:"10" doc:"constant part of the contact drop, one brush"`
+	LinearCurrent float64 `symbol:"I_lin" unit:"A" min:"1e-6" max:"100" doc:"current below which that part is proportional to it"`
+	Constriction  float64 `symbol:"a_R" unit:"ohm·N^0.5" max:"10" doc:"constriction resistance at 1 N"`
+	Film          float64 `symbol:"b_R" unit:"ohm·N" max:"10" doc:"film resistance at 1 N"`
+	Resistivity   float64 `symbol:"rho_el" unit:"ohm·m" max:"1" doc:"resistivity of the brush: R_b = rho_el·L_b/(w·l_ax)"`
+	ArcVoltage    float64 `symbol:"V_arc" unit:"V" max:"1000" doc:"voltage of an arc of no length"`
+	ArcGradient   float64 `symbol:"E_arc" unit:"V/m" max:"1e6" doc:"voltage of an arc per length"`
+	ArcCurrent    float64 `symbol:"I_arc" unit:"A" max:"100" doc:"current below which an arc goes out"`
 }
 
 // Motor is the machine that the brush belongs to.
 type Motor struct {
-	Resistance     float64 // Ω           armature and field
-	Inductance     float64 // H           armature and field
-	Constant       float64 // H           series wound: torque = K·i²; N·m/A otherwise: torque = K·i
-	Inertia        float64 // kg·m²
-	Fan            float64 // N·m·s²      load = k_w·ω²
-	Voltage        float64 // V           effective value of the supply
-	Frequency      float64 // Hz          0: direct
-	CoilInductance float64 // H           of the coil that a brush shorts
-	Series         bool    //             series wound rather than permanent magnets
+	Resistance     float64 `symbol:"R_a+R_f" unit:"ohm" min:"1e-6" max:"1e6" doc:"resistance of armature and field"`
+	Inductance     float64 `symbol:"L_a+L_f" unit:"H" min:"1e-9" max:"1e3" doc:"inductance of armature and field"`
+	Constant       float64 `symbol:"K" unit:"H|N·m/A" max:"1e3" doc:"series wound: torque K·i² (H); otherwise torque K·i (N·m/A)"`
+	Inertia        float64 `symbol:"J_m" unit:"kg·m²" min:"1e-10" max:"1e3" doc:"moment of inertia"`
+	Fan            float64 `symbol:"k_w" unit:"N·m·s²" max:"1" doc:"load k_w·ω²"`
+	Voltage        float64 `symbol:"V" unit:"V" max:"1e4" doc:"effective value of the supply"`
+	Frequency      float64 `symbol:"f" unit:"Hz" max:"1000" doc:"frequency of the supply, 0: direct voltage"`
+	CoilInductance float64 `symbol:"L_c" unit:"H" min:"1e-12" max:"1" doc:"inductance of a coil that the brush shorts"`
+	Series         bool    `doc:"series wound rather than permanent magnets"`
 }
 
 // DefaultParams is a new brush of an appliance motor at 3000 rpm on a 22 mm commutator. The values are plausible, none is

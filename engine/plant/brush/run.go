@@ -2,7 +2,6 @@ package brush
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -24,13 +23,13 @@ type RunOptions struct {
 	Trace         func(s *Snapshot) //     sees the run from t = 0 on; what it is given is valid during the call
 }
 
-// Snapshot is the run after a step.
+// Snapshot is the run at a time.
 type Snapshot struct {
-	T       float64 // s
-	Q, U    []float64
-	Contact *contact.Moreau // contacts and impulses of the last step
+	T             float64 // s
+	Q, U          []float64
+	ContactForces []contact.ContactForce // what closed contacts do at T, or in the step before
 
-	// means since the last snapshot
+	// means since the last snapshot, impacts included
 	Face, Holder, Spring float64 // N     sums of normal forces
 	Torque, Friction     float64 // N·m   on the commutator against its rotation, and the part of the tangential forces in it
 }
@@ -131,23 +130,15 @@ func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
 	if err != nil {
 		return Stats{}, fmt.Errorf("brush: %w", err)
 	}
-	q, u := make([]float64, dof), make([]float64, dof)
-	if err := b.Start(q, u); err != nil {
-		return Stats{}, fmt.Errorf("brush: %w", err)
+	q, u, top, err := b.launch(opt.AdjustStart)
+	if err != nil {
+		return Stats{}, err
 	}
-
-	if opt.AdjustStart != nil {
-		opt.AdjustStart(q, u)
-	}
-
-	h, speed := opt.Step, b.speed
-	width := max(4*b.p.Holder.Clearance/b.p.Engagement(), 1e-3)
-	t := newTally(b.rake, width, opt.Interruption)
+	h := opt.Step
+	t := b.newTally(opt.Interruption)
 	first, last := int(math.Round(opt.Discard/h)), int(math.Round(opt.Time/h))
-	snap, mean := Snapshot{Q: q, U: u, Contact: m}, forces{}
-	counts := m.MoreauCounts
-	dropped := 0
-	top := q[1] + b.p.Holder.CommutatorGap - b.p.Segment.Height
+	var list []contact.ContactForce
+	mean, counts, dropped := forces{}, m.MoreauCounts, 0
 	for k := range last {
 		if k == first {
 			counts, dropped = m.MoreauCounts, m.Set.Dropped
@@ -163,39 +154,57 @@ func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
 			t.step(h, m, &r, &f)
 		}
 		if opt.Trace != nil {
-			mean.face += f.face
-			mean.holder += f.holder
-			mean.spring += f.spring
-			mean.torque += f.torque
-			mean.friction += f.friction
+			mean.gather(&f, 1)
 			if (k+1)%opt.TraceInterval == 0 {
-				n := float64(opt.TraceInterval)
-				snap.T, snap.Face, snap.Holder, snap.Spring = float64(k+1)*h, mean.face/n, mean.holder/n, mean.spring/n
-				snap.Torque, snap.Friction = mean.torque/n, mean.friction/n
-				if speed < 0 {
-					snap.Torque, snap.Friction = -snap.Torque, -snap.Friction
-				}
-				opt.Trace(&snap)
+				list = m.Forces(list[:0], h)
+				opt.Trace(b.snapshot(float64(k+1)*h, q, u, list, &mean, float64(opt.TraceInterval)))
 				mean = forces{}
 			}
 		}
 		if k&1023 == 0 {
-			if q[1] > top || math.Abs(q[2]-b.rake) > 2*tiltMost {
-				err = errors.Join(err, fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", float64(k)*h, q[2],
-					q[1]-top))
-				break
-			}
-			if ctx.Err() != nil {
-				err = fmt.Errorf("brush: %w at t = %g s", context.Cause(ctx), float64(k)*h)
+			if err = b.watch(ctx, float64(k)*h, q, top); err != nil {
 				break
 			}
 		}
 	}
 	s := t.stats()
-	if speed < 0 {
+	if b.speed < 0 {
 		s.Torque, s.Friction = -s.Torque, -s.Friction
 	}
 	s.Gains, s.Gained, s.Dissipated = m.EnergyGains-counts.EnergyGains, m.Gained-counts.Gained, m.Dissipated-counts.Dissipated
 	s.Dropped = m.DroppedContacts - counts.DroppedContacts + int64(m.Set.Dropped-dropped)
 	return s, err
+}
+
+// launch is the brush at its start. top is the height of its centre above which it is out of its holder (m).
+func (b *Brush) launch(adjust func(q, u []float64)) (q, u []float64, top float64, err error) {
+	q, u = make([]float64, dof), make([]float64, dof)
+	if err := b.Start(q, u); err != nil {
+		return nil, nil, 0, fmt.Errorf("brush: %w", err)
+	}
+	if adjust != nil {
+		adjust(q, u)
+	}
+	return q, u, q[1] + b.p.Holder.CommutatorGap - b.p.Segment.Height, nil
+}
+
+// watch is an error where the brush is out of its holder at t (s), or ctx is done.
+func (b *Brush) watch(ctx context.Context, t float64, q []float64, top float64) error {
+	switch {
+	case q[1] > top || math.Abs(q[2]-b.rake) > 2*tiltMost:
+		return fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", t, q[2], q[1]-top)
+	case ctx.Err() != nil:
+		return fmt.Errorf("brush: %w at t = %g s", context.Cause(ctx), t)
+	}
+	return nil
+}
+
+// snapshot is the run at t with the means of sums over n.
+func (b *Brush) snapshot(t float64, q, u []float64, list []contact.ContactForce, sums *forces, n float64) *Snapshot {
+	s := &Snapshot{T: t, Q: q, U: u, ContactForces: list, Face: sums.face / n, Holder: sums.holder / n, Spring: sums.spring / n,
+		Torque: sums.torque / n, Friction: sums.friction / n}
+	if b.speed < 0 {
+		s.Torque, s.Friction = -s.Torque, -s.Friction
+	}
+	return s
 }

@@ -19,21 +19,10 @@ type EventRunOptions struct {
 
 	AdjustStart func(q, u []float64) // changes the start, without overlap; nil: as Start gives it
 
-	TraceInterval float64                //     s  time between calls of Trace; default: one call at the end
-	Trace         func(s *EventSnapshot) //     what it is given is valid during the call
+	TraceInterval float64           //     s  time between calls of Trace; default: one call at the end
+	Trace         func(s *Snapshot) //     what it is given is valid during the call
 
 	Event func(e *contact.Event) // called after each event, with its impulses; valid during the call
-}
-
-// EventSnapshot is the run at a time.
-type EventSnapshot struct {
-	T             float64 // s
-	Q, U          []float64
-	ContactForces []contact.ContactForce // what closed contacts do at T
-
-	// means since the last snapshot, impacts included
-	Face, Holder, Spring float64 // N     sums of normal forces
-	Torque, Friction     float64 // N·m   as in Snapshot
 }
 
 func (o *EventRunOptions) fill() {
@@ -66,19 +55,14 @@ func (b *Brush) RunEvents(ctx context.Context, opt EventRunOptions) (Stats, cont
 	if err != nil {
 		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
 	}
-	q, u := make([]float64, dof), make([]float64, dof)
-	if err := b.Start(q, u); err != nil {
-		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
-	}
-	if opt.AdjustStart != nil {
-		opt.AdjustStart(q, u)
+	q, u, top, err := b.launch(opt.AdjustStart)
+	if err != nil {
+		return Stats{}, contact.EventStats{}, err
 	}
 	if err := e.Start(0, q, u); err != nil {
 		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
 	}
-	r := eventful{b: b, e: e, opt: &opt, ctx: ctx, q: q, u: u, maxHeight: q[1] + b.p.Holder.CommutatorGap - b.p.Segment.Height}
-	width := max(4*b.p.Holder.Clearance/b.p.Engagement(), 1e-3)
-	r.tally = newTally(b.rake, width, opt.Interruption)
+	r := eventful{b: b, e: e, opt: &opt, ctx: ctx, q: q, u: u, maxHeight: top, tally: b.newTally(opt.Interruption)}
 	err = r.run()
 	s := r.tally.stats()
 	s.MeanClosed /= max(s.Time, math.SmallestNonzeroFloat64)
@@ -174,12 +158,7 @@ func (r *eventful) visit(counting bool) bool {
 		}
 	}
 	if r.visits++; r.visits&1023 == 0 {
-		switch {
-		case r.ctx.Err() != nil:
-			r.err = fmt.Errorf("brush: %w at t = %g s", context.Cause(r.ctx), r.e.T)
-		case r.q[1] > r.maxHeight || math.Abs(r.q[2]-r.b.rake) > 2*tiltMost:
-			r.err = fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", r.e.T, r.q[2], r.q[1]-r.maxHeight)
-		}
+		r.err = r.b.watch(r.ctx, r.e.T, r.q, r.maxHeight)
 	}
 	return r.err == nil
 }
@@ -217,12 +196,6 @@ func (r *eventful) trace() {
 	if r.opt.Trace == nil {
 		return
 	}
-	n := r.e.T - r.traced
-	s := EventSnapshot{T: r.e.T, Q: r.q, U: r.u, ContactForces: r.list, Face: r.mean.face / n, Holder: r.mean.holder / n,
-		Spring: r.mean.spring / n, Torque: r.mean.torque / n, Friction: r.mean.friction / n}
-	if r.b.speed < 0 {
-		s.Torque, s.Friction = -s.Torque, -s.Friction
-	}
-	r.opt.Trace(&s)
+	r.opt.Trace(r.b.snapshot(r.e.T, r.q, r.u, r.list, &r.mean, r.e.T-r.traced))
 	r.mean, r.traced = forces{}, r.e.T
 }

@@ -97,9 +97,10 @@ type tally struct {
 
 const bins = 8192
 
-func newTally(centre, width, interruption float64) *tally {
+func (b *Brush) newTally(interruption float64) *tally {
+	width := max(4*b.p.Holder.Clearance/b.p.Engagement(), 1e-3)
 	t := &tally{interruption: interruption, count: make([]float64, bins), minTilt: math.Inf(1), maxTilt: math.Inf(-1)}
-	t.lo, t.bin = centre-width, 2*width/bins
+	t.lo, t.bin = b.rake-width, 2*width/bins
 	t.perBin = 1 / t.bin
 	return t
 }
