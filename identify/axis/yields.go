@@ -13,17 +13,17 @@ import (
 // variational equations are linear: they run once for a unit of each state and of the force at each sample that acts in it. What comes out
 // moves the states of all forces over the whole interval at once, however many parts it has.
 type pushes struct {
-	courses   []func(row int) float64 // of the forces, N at the rows of Inverse
-	x, v, z   []float64               // ∂x, ∂v, ∂z by force
-	all       []int                   // the places of the forces
-	units     []int                   // the columns of the tangent that run: those of the states, and behind them those of samples that act
-	offset    int                     // of the first sample that may act in an interval, from its beginning
-	last      int                     // sample of the present piece
-	first     int                     // sample of it that has a row …
-	end       int                     // … the one behind the last of these …
-	row       int                     // … and the row of the first
-	forces    [pushRing][]float64     // at samples of the present piece, each in its place of a ring
-	forceTime [pushRing]int           // which sample it is; −1: none
+	courses   []fit.Course        // of the forces, N at the rows of Inverse
+	x, v, z   []float64           // ∂x, ∂v, ∂z by force
+	all       []int               // the places of the forces
+	units     []int               // the columns of the tangent that run: those of the states, and behind them those of samples that act
+	offset    int                 // of the first sample that may act in an interval, from its beginning
+	last      int                 // sample of the present piece
+	first     int                 // sample of it that has a row …
+	end       int                 // … the one behind the last of these …
+	row       int                 // … and the row of the first
+	forces    [pushRing][]float64 // at samples of the present piece, each in its place of a ring
+	forceTime [pushRing]int       // which sample it is; −1: none
 }
 
 // Of a sampling interval: states, samples whose force acts in it, and more than these.
@@ -39,7 +39,7 @@ const yieldRoom, yieldLeast = 1 << 20, 32
 // Yields is by how much some rows of the residuals move, to first order, for every newton that is taken from the force in a course of time
 // given at the rows of a solution of Inverse, each up to the next sample; nil where derivatives are not to be had. Pieces without any of
 // these rows are left out. workers share the courses.
-func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows []int, workers int) [][]float64 {
+func (m *Model) Yields(params []fit.Param, courses []fit.Course, rows []int, workers int) [][]float64 {
 	params = slices.Clone(params)
 	for i := range params {
 		params[i].Fixed = true
@@ -70,7 +70,7 @@ func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows
 }
 
 // setPushes makes the columns those of forces in these courses of time.
-func (t *tangent) setPushes(courses []func(row int) float64) {
+func (t *tangent) setPushes(courses []fit.Course) {
 	n := len(courses)
 	p := &pushes{courses: courses, x: make([]float64, n), v: make([]float64, n), z: make([]float64, n)}
 	for c := range n {
@@ -146,11 +146,10 @@ func (p *pushes) force(k int) []float64 {
 	f := p.forces[k%pushRing]
 	if p.forceTime[k%pushRing] != k {
 		p.forceTime[k%pushRing] = k
-		clear(f)
 		if k >= p.first && k < p.end {
-			for c, course := range p.courses {
-				f[c] = course(p.row + k - p.first)
-			}
+			fit.FillRow(p.courses, p.row+k-p.first, f)
+		} else {
+			clear(f)
 		}
 	}
 	return f
