@@ -375,7 +375,7 @@ func (st *stage) rounded(step float64) (s *fit.Solution, by []float64) {
 		rows[k] = k
 	}
 	size := pushShare * numeric.RMS(inverse.Measured) / numeric.RMS(by)
-	moved := st.pushResponse([]func(k int) float64{func(k int) float64 { return by[k] }}, func(int) float64 { return size }, rows)
+	moved := st.pushResponse([]fit.Course{{At: func(k int) float64 { return by[k] }}}, func(int) float64 { return size }, rows)
 	if len(moved) != 1 || len(moved[0]) != len(rows) {
 		return inverse, by
 	}

@@ -78,11 +78,11 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		return inverse(m, freedLoads(sol.Params))
 	}
 	if err == nil && sol.Less != nil {
-		st.pushResponse = func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64 {
+		st.pushResponse = func(pushes []fit.Course, size func(i int) float64, rows []int) [][]float64 {
 			out := make([][]float64, len(pushes))
 			for i, push := range pushes {
 				by := size(i)
-				e := sol.Less(slices.Concat(m.AtSamples(func(row int) float64 { return by * push(row) })...))
+				e := sol.Less(slices.Concat(m.AtSamples(func(row int) float64 { return by * push.At(row) })...))
 				if e == nil {
 					continue // the filter does not stay finite under it
 				}

@@ -74,7 +74,7 @@ type stage struct {
 
 // pushing tells how some rows of the residual move for every newton of each force, at the rows of inverse, that is taken from the drive. It
 // may be tried as large as its size (N). A result nil: not known.
-type pushing func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64
+type pushing func(pushes []fit.Course, size func(i int) float64, rows []int) [][]float64
 
 // Run carries out the plan. When ctx ends it, the best so far comes back, marked as interrupted; the error is ctx's only if
 // there is nothing yet. Refusals of the data are *linear.Unidentifiable; other errors are about data (*record.Error),

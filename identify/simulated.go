@@ -246,14 +246,14 @@ func ledNote(noise float64, rotary bool) string {
 // underLess is the pushing of the stage of a solution. Where the model has no derivatives it is simulated under less force.
 func underLess(m *axis.Model, sol *fit.Solution) pushing {
 	at := fit.Valued(sol.Params, sol.Params)
-	return func(pushes []func(row int) float64, size func(i int) float64, rows []int) [][]float64 {
+	return func(pushes []fit.Course, size func(i int) float64, rows []int) [][]float64 {
 		if out := m.Yields(at, pushes, rows, sol.Workers); len(out) > 0 {
 			return out
 		}
 		own, out := residuals(m, at), make([][]float64, len(pushes))
 		for i, push := range pushes {
 			by := size(i)
-			e := residuals(m.WithLessForce(func(row int) float64 { return by * push(row) }), at)
+			e := residuals(m.WithLessForce(func(row int) float64 { return by * push.At(row) }), at)
 			if len(own) != len(sol.Residual) || len(e) != len(own) {
 				continue
 			}

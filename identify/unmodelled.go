@@ -207,7 +207,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 	force := numeric.RMS(inverse.Measured)
 	seen := map[any]bool{}
 	var kept []fit.Suspect
-	var pushes []func(k int) float64
+	var pushes []fit.Course
 	for _, sp := range suspects {
 		kind := [2]any{sp.Kind, sp.DriftParam}
 		if few && !sp.Expected && (seen[kind] || len(sp.Columns) > 2) {
@@ -215,13 +215,13 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 		}
 		seen[kind] = true
 		kept = append(kept, sp)
-		pushes = append(pushes, sp.Columns...)
+		pushes = append(pushes, sp.Courses()...)
 	}
 	rows, at := st.sol.Looked(), make([]int, len(st.sol.Residual))
 	for i, k := range rows {
 		at[k] = i
 	}
-	moved := st.pushResponse(pushes, func(i int) float64 { return pushShare * force / rms(pushes[i]) }, rows)
+	moved := st.pushResponse(pushes, func(i int) float64 { return pushShare * force / rms(pushes[i].At) }, rows)
 	var out []fit.Suspect
 	for _, sp := range kept {
 		own := moved[:len(sp.Columns)]
@@ -229,7 +229,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 		if slices.ContainsFunc(own, func(e []float64) bool { return e == nil }) {
 			continue
 		}
-		sp.Columns = nil
+		sp.Columns, sp.Wave = nil, nil
 		for _, e := range own {
 			sp.Columns = append(sp.Columns, func(k int) float64 { return e[at[k]] })
 		}

@@ -312,6 +312,8 @@ func (e *evaluator) interval(i, k int, c *servo, t *tangent) engine.Status {
 		b.channels(p, k)
 	}
 	switch {
+	case t != nil && t.pushes != nil:
+		return t.pushes.interval(t, i, k)
 	case c == nil:
 		return e.pass(i, k, nil, t)
 	case c.nextWeight == 0:

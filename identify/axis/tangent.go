@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/identify/fit"
@@ -58,10 +56,7 @@ type tangent struct {
 	heavier       leads       // … and a little larger
 	eps           float64     // s, by how much
 
-	courses []func(row int) float64 // of the columns, what the force loses, N at the rows of Inverse; nil: the columns are of parameters
-	less    [][]float64             // at samples of the present piece, each in its place of a ring …
-	lessAt  []int                   // … which sample it is, −1: none …
-	lessRow [3]int                  // … and what has rows: the first sample and the one behind the last, and the row of the first
+	pushes *pushes // the columns are of forces; nil: of parameters
 
 	// of a controller, per parameter; behind the last one stands the command at the end of the interval
 	su0, su1, su2           []float64
@@ -141,9 +136,6 @@ func (q *plan) tangent(share float64) *tangent {
 func (t *tangent) leftOut(row, n int) bool {
 	return t.keptRows != nil && (t.keptCount == len(t.keptRows) || t.keptRows[t.keptCount] >= row+n)
 }
-
-// Of Yields at a time: the number of rows, and the fewest courses that are worth a simulation.
-const yieldRoom, yieldLeast = 1 << 20, 32
 
 // room makes it for n derivatives of the state.
 func (t *tangent) room(n int) {
@@ -229,10 +221,14 @@ const massRelStep = 1e-3
 
 // recordRow writes the given row, row k of piece i, where the simulation is off by d, and leads the derivatives back like the body.
 func (t *tangent) recordRow(i, k, row int, d float64) {
-	out := t.sx
+	sx, sv, columns := t.sx, t.sv, t.pieceColumns
+	if p := t.pushes; p != nil {
+		sx, sv, columns = p.x, p.v, p.all
+	}
+	out := sx
 	switch t.q.m.spec.Output {
 	case Velocity:
-		out = t.sv
+		out = sv
 	case Command:
 		out = t.su0
 	}
@@ -243,7 +239,7 @@ func (t *tangent) recordRow(i, k, row int, d float64) {
 		}
 	}
 	if t.q.m.leading == nil {
-		for _, j := range t.pieceColumns {
+		for _, j := range columns {
 			if at >= 0 {
 				t.columns[j][at-t.firstRow[j]] = out[j]
 			}
@@ -253,7 +249,7 @@ func (t *tangent) recordRow(i, k, row int, d float64) {
 	g, less, more := t.gains.at(i, k), t.lighter.at(i, k), t.heavier.at(i, k)
 	by := d / (2 * massRelStep * t.gains.mass) // per unit of the mass
 	turn := gain{(more.x - less.x) * by, (more.v - less.v) * by, (more.weight - less.weight) * by}
-	for _, j := range t.pieceColumns {
+	for _, j := range columns {
 		y, mass := out[j], 0.0
 		if j < len(t.placeMoves) {
 			for _, m := range t.placeMoves[j] {
@@ -262,46 +258,12 @@ func (t *tangent) recordRow(i, k, row int, d float64) {
 				}
 			}
 		}
-		t.sx[j] -= g.x*y + turn.x*mass
-		t.sv[j] -= g.v*y + turn.v*mass
+		sx[j] -= g.x*y + turn.x*mass
+		sv[j] -= g.v*y + turn.v*mass
 		if at >= 0 {
 			t.columns[j][at-t.firstRow[j]] = y*g.weight + turn.weight*mass
 		}
 	}
-}
-
-// Yields is by how much some rows of the residuals move, to first order, for every newton that is taken from the force in a course of time
-// given at the rows of a solution of Inverse, each up to the next sample; nil where derivatives are not to be had. Pieces without any of
-// these rows are left out. workers share the courses.
-func (m *Model) Yields(params []fit.Param, courses []func(row int) float64, rows []int, workers int) [][]float64 {
-	params = slices.Clone(params)
-	for i := range params {
-		params[i].Fixed = true
-	}
-	q, err := m.planOf(params)
-	if err != nil || m.spec.Drive != Force {
-		return nil
-	}
-	if q.tangent(1) == nil {
-		return nil
-	}
-	workers = max(1, min(workers, len(courses)/yieldLeast))
-	most := max(yieldLeast, yieldRoom/max(1, len(rows)))
-	parts := slices.Collect(slices.Chunk(courses, max(1, min(most, (len(courses)+workers-1)/workers))))
-	of := make([][][]float64, len(parts))
-	fit.ParallelOn(workers, len(parts), func(i int) {
-		t, n := q.tangent(1), len(parts[i])
-		t.keptRows, t.courses = rows, parts[i]
-		t.room(n)
-		t.share(n, nil)
-		if columns, status := t.Columns(nil); status != engine.NonFinite {
-			of[i] = columns
-		}
-	})
-	if slices.ContainsFunc(of, func(columns [][]float64) bool { return columns == nil }) {
-		return nil
-	}
-	return slices.Concat(of...)
 }
 
 // relStep is the relative displacement of the differences by which places are asked: they are straight lines, or have a corner.
@@ -354,11 +316,11 @@ func (t *tangent) begin(i int, x, v float64) {
 	clear(t.sv)
 	clear(t.sz)
 	t.restForce, t.dt = math.NaN(), t.q.m.pieces[i].dt
+	if t.pushes != nil {
+		t.pushes.begin(t, i)
+		return
+	}
 	for _, j := range t.pieceColumns {
-		if t.courses != nil {
-			t.beginCourses(i)
-			break // no parameters
-		}
 		at := t.q.freeParams[j]
 		switch at {
 		case b.x0[2*i]:
@@ -437,10 +399,8 @@ func (t *tangent) ask(c *servo, k int) {
 // push finds how what acts in part j of interval k of piece i moves.
 func (t *tangent) push(i, k, j int, c *servo) {
 	n := len(t.columns)
-	if t.courses != nil {
-		if j == 0 || t.inputs[i][j] != t.inputs[i][j-1] {
-			t.lose(&t.inputs[i][j], i, k)
-		}
+	if t.pushes != nil {
+		t.pushes.push(t.du, &t.inputs[i][j])
 		return
 	}
 	clear(t.du)
@@ -458,50 +418,6 @@ func (t *tangent) push(i, k, j int, c *servo) {
 	if t.lag >= 0 {
 		force := t.q.m.pieces[i].force
 		t.du[t.lag] = (t.later[i][j].meanOf(force, k) - t.early[i][j].meanOf(force, k)) / (2 * t.eps)
-	}
-}
-
-// lossRing is more samples than a window of what acts in a part of an interval touches.
-const lossRing = 8
-
-// beginCourses begins with the courses at the samples of piece i.
-func (t *tangent) beginCourses(i int) {
-	m, row := t.q.m, 0
-	for _, p := range m.pieces[:i] {
-		first, last := m.inverseSamples(p)
-		row += last - first
-	}
-	first, last := m.inverseSamples(m.pieces[i])
-	t.lessRow = [3]int{first, last, row}
-	t.less, t.lessAt = t.less[:0], slices.Repeat([]int{-1}, lossRing)
-	for range lossRing {
-		t.less = append(t.less, make([]float64, len(t.courses)))
-	}
-}
-
-// loss is what the force loses at sample k of the present piece, by course.
-func (t *tangent) loss(k int) []float64 {
-	at := k % lossRing
-	less := t.less[at]
-	if t.lessAt[at] != k {
-		t.lessAt[at] = k
-		for c, course := range t.courses {
-			if less[c] = 0; k >= t.lessRow[0] && k < t.lessRow[1] {
-				less[c] = course(t.lessRow[2] + k - t.lessRow[0])
-			}
-		}
-	}
-	return less
-}
-
-// lose takes the mean of what the force of piece i loses over the window at sample k from it.
-func (t *tangent) lose(w *window, i, k int) {
-	du, last := t.du[:len(t.columns)], t.q.m.pieces[i].n-1
-	clear(du)
-	for i, q := range w.mean {
-		if q != 0 {
-			floats.AddScaled(du, -q, t.loss(min(max(k+w.firstCommand+i, 0), last)))
-		}
 	}
 }
 

@@ -213,9 +213,9 @@ func TestYields(t *testing.T) {
 			p.NewEvaluator().Residuals(nil, y)
 			return y
 		}
-		courses := []func(row int) float64{
-			func(row int) float64 { return math.Sin(0.01 * float64(row)) },
-			func(row int) float64 { return float64(row%7) - 3 },
+		courses := []fit.Course{
+			{At: func(row int) float64 { return math.Sin(0.01 * float64(row)) }},
+			{At: func(row int) float64 { return float64(row%7) - 3 }},
 		}
 		var third []int // of the second record
 		for k := 3000; k < 6000; k += 3 {
@@ -225,7 +225,7 @@ func TestYields(t *testing.T) {
 		const size = 1e-5 // N
 		for i, course := range courses {
 			push := func(by float64) []float64 {
-				return simulate(m.WithLessForce(func(row int) float64 { return by * course(row) }))
+				return simulate(m.WithLessForce(func(row int) float64 { return by * course.At(row) }))
 			}
 			up, down := push(size), push(-size)
 			off, all := 0.0, 0.0

@@ -17,9 +17,17 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 	x := s.explained(rows)
 	at, share := map[group]int{}, map[group]float64{}
 	of := make([][]*trial, len(suspects))
-	ParallelOn(max(1, s.Workers), len(suspects), func(i int) {
-		if !suspects[i].Expected {
-			of[i] = x.trials(&suspects[i], rows)
+	ParallelOn(max(1, s.Workers), (len(suspects)+likeliestChunk-1)/likeliestChunk, func(i int) {
+		first := i * likeliestChunk
+		chunk := suspects[first:min(first+likeliestChunk, len(suspects))]
+		var courses []Course
+		for i := range chunk {
+			courses = append(courses, chunk[i].Courses()...)
+		}
+		for i, columns := 0, columnsAt(courses, rows); i < len(chunk); i++ {
+			for range chunk[i].Columns {
+				of[first+i], columns = append(of[first+i], newTrial(x.free(columns[0]))), columns[1:]
+			}
 		}
 	})
 	for i := range suspects {
@@ -46,6 +54,9 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 	}
 	return kept
 }
+
+// likeliestChunk is how many suspects are made side by side.
+const likeliestChunk = 32
 
 // certainP is the probability by chance, of the best of all, from which on a suspect is there for certain.
 const certainP = 1e-4

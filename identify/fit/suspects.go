@@ -273,11 +273,13 @@ func (m *Motion) place() {
 		sum += math.Abs(v) * m.RowTime / float64(len(m.V))
 	}
 	least := max(4*sum, m.span/100)
-	for cycles := 2.0; m.span/cycles > least; cycles += 0.5 {
-		w := 2 * math.Pi * cycles / m.span
-		m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles),
+	wave := &Wave{Slope: math.Pi / m.span, Position: m.X} // half a period
+	for order := 4; 2*m.span/float64(order) > least; order++ {
+		cycles, w := float64(order)/2, float64(order)*wave.Slope
+		sp := m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles),
 			"Average over whole periods, or record a compensated drive.",
 			func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) })
+		sp.Wave, sp.WaveOrder = wave, order
 	}
 }
 

@@ -18,6 +18,9 @@ type Suspect struct {
 	Advice  string                // the model or experiment that takes it
 	Columns []func(k int) float64 // at row k, one of Looked
 
+	Wave      *Wave // that Columns, as they were made, are the sine and cosine of; nil: of none
+	WaveOrder int
+
 	// DriftParam is set where the column is that of parameter FreeParams[DriftParam] times a course of time between −1 and 1: the parameter
 	// itself changes, and by how much it does is what counts.
 	DriftParam int
