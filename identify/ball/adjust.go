@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -42,7 +43,7 @@ const (
 
 // adjust moves the numbers of the file that have an uncertainty to where recording and file together want them, and the parameters with
 // them. A motion that they do not explain even so is left as it is.
-func (r *Result) adjust(ctx context.Context, c *Spec, s *shooting, sol *fit.Solution, p *poses, watch fit.Watch) (*fit.Solution, error) {
+func (r *Result) adjust(ctx context.Context, c *Spec, s *shooting, sol *fit.Solution, p *poses, watch *progress) (*fit.Solution, error) {
 	given := s.base.clone()
 	for round := 0; ; round++ {
 		a := r.lacking(c, s, sol, &given)
@@ -50,7 +51,7 @@ func (r *Result) adjust(ctx context.Context, c *Spec, s *shooting, sol *fit.Solu
 			a.residual > nearNoise*p.sigma {
 			return sol, nil
 		}
-		watch.Report(fit.Progress{Method: "shooting", Phase: "markers, with numbers of the file moved"})
+		watch.begin("markers, with numbers of the file moved", "")
 		a.apply(s)
 		if c.Noise == 0 {
 			if q, err := posesOf(p.cleanRecording, s.base.markers, s.base.body.Radius); err == nil {
@@ -130,7 +131,7 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 	for k, v := range move {
 		floats.AddScaled(moved.Residual, -v, x[k])
 	}
-	a.residual, r.MovedSolution = norm(moved.Residual), &moved
+	a.residual, r.MovedSolution = numeric.RMS(moved.Residual), &moved
 	a.addPriorRows(&moved, unit[p:], before[p:], sigma)
 	for k := range a.numbers {
 		r.Assumed = append(r.Assumed, a.assumption(sol, k, before[p+k]+a.shift[k], func(j int) (move float64) { // by one of its uncertainties
@@ -141,7 +142,15 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 		}))
 	}
 	floats.Add(apart, before)
+	floats.Add(before, move)
 	r.conflict = conflictOf(sol, r.Assumed, apart[p:], apartCov)
+	size, ratio := sizeConflict(sol, r.Assumed, before[p:], cov)
+	for _, name := range size.params { // what was said of the size was too good by so much [PDG24, 5.2.2]
+		r.Spread[name] *= math.Max(1, ratio)
+	}
+	if size.chance < r.conflict.chance {
+		r.conflict = size
+	}
 	return true
 }
 
@@ -249,38 +258,77 @@ func priorSolve(gram mat.Symmetric, along, before []float64, information *mat.Sy
 	return theta, cov
 }
 
-// conflict is a number of the file that the recording moves farther than is expected of it.
+// conflict is what the recording moves farther than is expected of it.
 type conflict struct {
 	number string
 	shift  float64  // in its uncertainty
-	chance float64  // of as much, of the farthest of all numbers that matter
+	chance float64  // of as much, of the farthest of all that are looked at
 	params []string // to which it matters
 }
 
+// matter are the coefficients of friction that a move by one uncertainty of these numbers together changes by more than matters, in their
+// standard uncertainty.
+func matter(sol *fit.Solution, cov *mat.SymDense, numbers ...Assumption) (params []string) {
+	for j, i := range sol.FreeParams {
+		name, moves := sol.Params[i].Name, 0.0
+		for k := range numbers {
+			moves += numbers[k].ParamMoves[name]
+		}
+		if IsFriction(name) && math.Abs(moves) > matters*math.Sqrt(cov.At(j, j)) {
+			params = append(params, name)
+		}
+	}
+	return params
+}
+
+// chanceOf is that of a move that is as many times what is expected of it.
+func chanceOf(ratio float64) float64 { return 2 * distuv.UnitNormal.Survival(ratio) }
+
 // conflictOf looks for the number that is moved farthest, by shifts in their uncertainties. Where the file is right, moves have the
 // covariance of what was known of the numbers before less that after, cov, of the parameters and then of the numbers in their uncertainties.
-// A number matters to friction that a move by its uncertainty changes by more than matters, in the standard uncertainty of that. (All moments
-// of inertia together tell what the mass alone tells: motion knows their ratio.)
+// Half of what chance may do is left to sizeConflict.
 func conflictOf(sol *fit.Solution, list []Assumption, shifts []float64, cov *mat.SymDense) (worst conflict) {
 	count, first := 0, cov.SymmetricDim()-len(list)
 	worst.chance = 1
 	for k := range list {
-		c := conflict{number: list[k].Name, shift: shifts[k]}
-		for j, i := range sol.FreeParams {
-			name := sol.Params[i].Name
-			if IsFriction(name) && math.Abs(list[k].ParamMoves[name]) > matters*math.Sqrt(cov.At(j, j)) {
-				c.params = append(c.params, name)
-			}
-		}
+		c := conflict{number: list[k].Name, shift: shifts[k], params: matter(sol, cov, list[k])}
 		told := 1 - cov.At(first+k, first+k)
 		if c.params == nil || !(told > 0) {
 			continue
 		}
 		count++
-		if c.chance = 2 * distuv.UnitNormal.Survival(math.Abs(c.shift)/math.Sqrt(told)); c.chance < worst.chance {
+		if c.chance = chanceOf(math.Abs(c.shift) / math.Sqrt(told)); c.chance < worst.chance {
 			worst = c
 		}
 	}
-	worst.chance = math.Min(1, worst.chance*float64(count))
+	worst.chance = math.Min(1, 2*worst.chance*float64(count))
 	return worst
+}
+
+// sizeConflict looks at all moments of inertia together, against the mass: what friction goes with, and what a recording tells least of a
+// body. Errors of the moments are shared, as in priorInformation. ratio is the shift over what is expected of it.
+func sizeConflict(sol *fit.Solution, list []Assumption, shifts []float64, cov *mat.SymDense) (c conflict, ratio float64) {
+	c = conflict{number: "the moments of inertia together", chance: 1}
+	var moments []Assumption
+	sum, after, first := 0.0, 0.0, cov.SymmetricDim()-len(list)
+	for k := range list {
+		if !IsMoment(list[k].Name) {
+			continue
+		}
+		moments = append(moments, list[k])
+		sum += shifts[k]
+		for l := range list {
+			if IsMoment(list[l].Name) {
+				after += cov.At(first+k, first+l)
+			}
+		}
+	}
+	n := float64(len(moments))
+	if told := n*(1+n)/2 - after; n > 1 && told > 0 {
+		if c.params = matter(sol, cov, moments...); c.params != nil {
+			c.shift, ratio = sum/n, math.Abs(sum)/math.Sqrt(told)
+			c.chance = math.Min(1, 2*chanceOf(ratio))
+		}
+	}
+	return c, ratio
 }

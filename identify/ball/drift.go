@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/spatial/r3"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/numeric"
@@ -66,7 +67,7 @@ func (s *shooting) findDrift(moved *fit.Solution) (d drift) {
 		return d
 	}
 	residual := s.withoutRigid(rigid, moved.Residual)
-	own := s.withoutRigid(rigid, nil)
+	own := s.shareWithoutRigid(rigid)
 
 	var octaves [driftOctaves]struct {
 		power, dof float64
@@ -145,50 +146,94 @@ func setWave(wave []float64, j int) {
 	}
 }
 
-// rigidFrame are the rows of a frame, and what motions of the ball do to them.
+// rigidFrame are the rows of markers in a frame, the coordinates of one after the other, and what they do when the ball moves along and
+// turns about the first so many axes of the plane: orthonormal modes, so that each has the noise of a coordinate.
 type rigidFrame struct {
 	rows  []int
 	modes [][]float64
 }
 
-// rigidFrames are those in which the ball has a pose.
+func (s *shooting) rigidFrame(f int, markers []int, axes int) (r rigidFrame) {
+	for _, j := range markers {
+		rows := s.rowsOf(f, j)
+		r.rows = append(r.rows, rows[:]...)
+	}
+	for m := range 2 * axes {
+		axis := [3]r3.Vec{{X: 1}, {Y: 1}, {Z: 1}}[m%axes]
+		var e []float64
+		for _, j := range markers {
+			v := axis
+			if m >= axes {
+				v = r3.Cross(axis, r3.Sub(s.rec.Points[f][j], s.poses.center[f]))
+			}
+			e = append(e, v.X, v.Y, v.Z)
+		}
+		size := floats.Norm(e, 2)
+		r.takeOff(e)
+		if own := floats.Norm(e, 2); own > 1e-6*size {
+			floats.Scale(1/own, e)
+		} else { // markers in a line do not turn about it
+			clear(e)
+		}
+		r.modes = append(r.modes, e)
+	}
+	return r
+}
+
+// of are the rows of the frame in a column.
+func (r *rigidFrame) of(column []float64) (e []float64) {
+	for _, row := range r.rows {
+		e = append(e, column[row])
+	}
+	return e
+}
+
+// takeOff takes the modes off what markers do in the frame.
+func (r *rigidFrame) takeOff(e []float64) {
+	for _, b := range r.modes {
+		floats.AddScaled(e, -floats.Dot(b, e), b)
+	}
+}
+
+// rest are the rows of the frame in a column without the modes.
+func (r *rigidFrame) rest(column []float64) []float64 {
+	e := r.of(column)
+	r.takeOff(e)
+	return e
+}
+
+// rigidFrames are those in which the ball has a pose, with all markers that are compared.
 func (s *shooting) rigidFrames() (frames []rigidFrame) {
 	for f := range s.rowPlaces {
-		if !s.poses.hasPose(f) {
-			continue
+		if s.poses.hasPose(f) {
+			var markers []int
+			s.eachMarker(f, f+1, func(_, j int, _ [3]int) { markers = append(markers, j) })
+			frames = append(frames, s.rigidFrame(f, markers, 3))
 		}
-		var markers []int
-		r := rigidFrame{}
-		s.eachMarker(f, f+1, func(_, j int, rows [3]int) { markers, r.rows = append(markers, j), append(r.rows, rows[:]...) })
-		r.modes = s.rigidModes(f, markers, 3)
-		frames = append(frames, r)
 	}
 	return frames
 }
 
-// withoutRigid is a column without what motions of the ball do to it, and without the rows of other frames; of nil, how much of each row
-// that leaves of white noise.
+// withoutRigid is a column without what motions of the ball do to it, and without the rows of other frames.
 func (s *shooting) withoutRigid(frames []rigidFrame, column []float64) []float64 {
 	out := make([]float64, s.rows)
 	for i := range frames {
-		r := &frames[i]
-		e := make([]float64, len(r.rows))
-		for k, row := range r.rows {
-			if e[k] = 1; column != nil {
-				e[k] = column[row]
-			}
+		for k, v := range frames[i].rest(column) {
+			out[frames[i].rows[k]] = v
 		}
-		for _, b := range r.modes {
-			if column == nil {
-				for k, v := range b {
-					e[k] -= v * v
-				}
-			} else {
-				floats.AddScaled(e, -floats.Dot(b, e), b)
+	}
+	return out
+}
+
+// shareWithoutRigid is how much of white noise in each row that leaves.
+func (s *shooting) shareWithoutRigid(frames []rigidFrame) []float64 {
+	out := make([]float64, s.rows)
+	for i := range frames {
+		for k, row := range frames[i].rows {
+			out[row] = 1
+			for _, b := range frames[i].modes {
+				out[row] -= b[k] * b[k]
 			}
-		}
-		for k, row := range r.rows {
-			out[row] = e[k]
 		}
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r3"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant/ball"
 	"hilrig/engine/rotation"
 	"hilrig/identify/fit"
@@ -163,7 +164,11 @@ func Fit(ctx context.Context, spec Spec, rec *Recording, watch fit.Watch) (*Resu
 		return nil, err
 	}
 	r.Slip = contactOf(c.Body.Radius, ms)
-	if err := r.shoot(ctx, c, base, free, p, watch); err != nil {
+	far := &progress{watch: watch, later: usualDescents - 1}
+	if c.Uncertain != (Uncertainty{}) {
+		far.later += usualRounds
+	}
+	if err := r.shoot(ctx, c, base, free, p, far); err != nil {
 		return nil, err
 	}
 	r.little = r.littles(ms)
@@ -228,7 +233,7 @@ func (r *Result) smoothed(base setup, names []string, ms []motion) (setup, error
 	base = base.clone()
 	for _, t := range terms {
 		v, _ := last.Value(t.name)
-		if t.unit == "m" || t.unit == "N·m" {
+		if t.dry {
 			v.Value = max(0, v.Value)
 		}
 		*t.field(&base.body) = v.Value
@@ -257,7 +262,7 @@ func startAt(p *poses, f int, c *Spec, height float64) (s ball.State, err error)
 }
 
 // shoot are the levels that simulate: γ from one start, then the markers.
-func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter, p *poses, watch fit.Watch) error {
+func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter, p *poses, watch *progress) error {
 	first, err := startAt(p, 0, &c, base.height)
 	if err != nil {
 		return err
@@ -265,7 +270,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 
 	// γ: friction alone, as in the source, with the start
 	friction := slices.DeleteFunc(slices.Clone(free), func(q parameter) bool { return !IsFriction(q.name) })
-	watch.Report(fit.Progress{Method: "shooting", Phase: "vertical in the body"})
+	watch.begin("vertical in the body", "")
 	gamma := newShooting(p, base, friction, p.oneSegment(first))
 	gamma.gamma = true
 	sol, err := gamma.fit(ctx, c, p.turn, watch, fewSteps, true)
@@ -325,20 +330,20 @@ const (
 
 // shootMarkers descends from the start of s. What is left far above the noise is tried again from starts of its own every pieceLength,
 // unless the contact slips. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
-func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch fit.Watch) (*shooting, *fit.Solution,
+func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch *progress) (*shooting, *fit.Solution,
 	error) {
 	slips := r.Slip.Lasting > lasting
 	steps := maxSteps
 	if slips {
 		steps = fewSteps
 	}
-	watch.Report(fit.Progress{Method: "shooting", Phase: "markers"})
+	watch.begin("markers", "")
 	draft, err := s.fit(ctx, c, p.sigma, watch, steps, true)
 	if err == nil {
 		s.adopt(draft)
 	}
 	if !slips && (err != nil || s.rms(p.sigma) > poorFit*p.sigma) {
-		watch.Report(fit.Progress{Method: "shooting", Phase: "markers, from several starts", Note: "one start leaves far more than the noise"})
+		watch.begin("markers, from several starts", "one start leaves far more than the noise")
 		multi := newShooting(p, base, s.freeParams, pieces(p, &c, base.height))
 		multi.stride = multiStride
 		// where starts of their own leave more than the noise too, one start for all leaves more still
@@ -374,7 +379,7 @@ func (c *Spec) loss(sigma float64) fit.Loss {
 }
 
 // fit descends in so many steps at most, where rows have this noise. A draft is for its values only.
-func (s *shooting) fit(ctx context.Context, c Spec, noise float64, watch fit.Watch, steps int, draft bool) (*fit.Solution, error) {
+func (s *shooting) fit(ctx context.Context, c Spec, noise float64, watch *progress, steps int, draft bool) (*fit.Solution, error) {
 	problem, lm := s.problem()
 	lm.Loss, lm.OffsetTol, lm.MaxIterations, lm.Draft = c.loss(noise), offsetTol, steps, draft
 	switch {
@@ -388,7 +393,9 @@ func (s *shooting) fit(ctx context.Context, c Spec, noise float64, watch fit.Wat
 			lm.CostTol = loweredTol
 		}
 	}
-	return lm.Fit(ctx, problem, watch)
+	sol, err := lm.Fit(ctx, problem, watch.during(steps))
+	watch.end(sol)
+	return sol, err
 }
 
 // rms is the root mean square of what is left over at the base and the starts, where rows have this noise.
@@ -401,7 +408,7 @@ func (s *shooting) rms(noise float64) float64 {
 			left[k] = math.Sqrt(limit * math.Abs(v))
 		}
 	}
-	return norm(left)
+	return numeric.RMS(left)
 }
 
 // leaves is the rms that belongs to the cost of a solution.
@@ -433,7 +440,7 @@ func pieces(p *poses, c *Spec, height float64) (out []segment) {
 
 // level lists what a solution says of the friction.
 func (r *Result) level(name string, sol *fit.Solution, warning string) {
-	l := Level{Name: name, RMS: norm(sol.Residual), Unit: sol.Unit, Rows: len(sol.Residual), Warning: warning}
+	l := Level{Name: name, RMS: numeric.RMS(sol.Residual), Unit: sol.Unit, Rows: len(sol.Residual), Warning: warning}
 	var se []float64
 	if cov := fit.Covariance(sol); cov != nil {
 		for j := range sol.FreeParams {
@@ -452,13 +459,4 @@ func (r *Result) level(name string, sol *fit.Solution, warning string) {
 		l.Values = append(l.Values, v)
 	}
 	r.Levels = append(r.Levels, l)
-}
-
-// norm is the root mean square of rows.
-func norm(r []float64) float64 {
-	sum := 0.0
-	for _, v := range r {
-		sum += v * v
-	}
-	return math.Sqrt(sum / float64(max(1, len(r))))
 }

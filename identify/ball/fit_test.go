@@ -168,14 +168,20 @@ func TestNoIsSoon(t *testing.T) {
 	work := func(body ball.Params, m track) (steps int, accepted bool) {
 		said := map[string]int{}
 		r, err := Fit(context.Background(), Spec{Body: body, Markers: fiveMarkers, FreeParams: free}, recorded(m, 1e-4, 1),
-			func(p fit.Progress) { said[p.Phase]++ })
+			func(p fit.Progress) {
+				said[p.Phase]++
+				if p.Step < steps || p.StepCount < p.Step || p.StepCount == 0 {
+					t.Errorf("step %d of %d after %d", p.Step, p.StepCount, steps)
+				}
+				steps = p.Step
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if said["vertical in the body"] == 0 || said["markers"] == 0 {
 			t.Errorf("said %v", said)
 		}
-		return said["step"], r.Accepted
+		return steps, r.Accepted
 	}
 	yes, accepted := work(guess(), scipy(t, "spun", 2))
 	if !accepted {

@@ -42,18 +42,18 @@ func (p *poses) putRight(r *Recording, markers []r3.Vec, rms []float64) {
 		if !(rms[k] > oddFrame*p.sigma) {
 			continue
 		}
-		points, visible, cycle, stray := p.explain(r.Points[k], r.Visible[k], markers)
-		p.cleanRecording.Points[k], p.cleanRecording.Visible[k] = points, visible
+		e := p.explain(r.Points[k], r.Visible[k], markers)
+		p.cleanRecording.Points[k], p.cleanRecording.Visible[k] = e.points, e.visible
 		switch {
-		case cycle != nil:
-			p.exchanges = append(p.exchanges, Exchange{Frame: k, Time: r.Times[k], Markers: cycle})
-		case stray >= 0:
-			p.strays = append(p.strays, Stray{Frame: k, Time: r.Times[k], Marker: stray})
+		case e.cycle != nil:
+			p.exchanges = append(p.exchanges, Exchange{Frame: k, Time: r.Times[k], Markers: e.cycle})
+		case e.stray >= 0:
+			p.strays = append(p.strays, Stray{Frame: k, Time: r.Times[k], Marker: e.stray})
 		default:
 			p.leaveOut(k)
 			continue
 		}
-		if f, err := alignSeen(points, visible, markers); err == nil {
+		if f, err := alignSeen(e.points, e.visible, markers); err == nil {
 			p.q[k], p.center[k] = f.R, f.P
 		}
 	}
@@ -100,63 +100,62 @@ func alignSeen(points []r3.Vec, visible []bool, markers []r3.Vec) (rotation.Fit,
 	return rotation.Align(body, world, nil)
 }
 
+// explanation is what makes a frame fit the body: labels that are exchanged, or a marker that is left out.
+type explanation struct {
+	points  []r3.Vec
+	visible []bool
+	cycle   []int // see Exchange; nil: none
+	stray   int   // −1: none
+}
+
 // explain looks for the one exchange of two or three labels, or the one marker left out, that makes a frame fit the body. Where several do,
-// none is plain: cycle is nil and stray −1.
-func (p *poses) explain(points []r3.Vec, visible []bool, markers []r3.Vec) (right []r3.Vec, seen []bool, cycle []int, stray int) {
-	fits := func(points []r3.Vec, visible []bool) bool {
-		f, err := alignSeen(points, visible, markers)
-		return err == nil && perCoordinate(&f) <= oddFrame*p.sigma
-	}
+// none is plain.
+func (p *poses) explain(points []r3.Vec, visible []bool, markers []r3.Vec) explanation {
 	var at []int
 	for j, v := range visible {
 		if v {
 			at = append(at, j)
 		}
 	}
-	found := 0
-	try := func(labels ...int) {
+	var found []explanation
+	try := func(e explanation) {
+		if f, err := alignSeen(e.points, e.visible, markers); err == nil && perCoordinate(&f) <= oddFrame*p.sigma {
+			found = append(found, e)
+		}
+	}
+	exchange := func(labels ...int) {
 		other := slices.Clone(points)
 		for i, j := range labels {
 			other[j] = points[labels[(i+1)%len(labels)]]
 		}
-		if fits(other, visible) {
-			found++
-			right, cycle = other, labels
-		}
+		try(explanation{other, visible, labels, -1})
 	}
 	for i, a := range at {
 		for _, b := range at[i+1:] {
-			try(a, b)
+			exchange(a, b)
 		}
 	}
-	if found == 0 && len(at) > 3 {
+	if found == nil && len(at) > 3 {
 		for i, a := range at {
 			for k, b := range at[i+1:] {
 				for _, c := range at[i+k+2:] {
-					try(a, b, c)
-					try(a, c, b)
+					exchange(a, b, c)
+					exchange(a, c, b)
 				}
 			}
 		}
 	}
-	if found == 1 {
-		return right, visible, cycle, -1
-	}
-	stray = -1
-	if found == 0 && len(at) > 3 {
+	if found == nil && len(at) > 3 {
 		for _, j := range at {
 			without := slices.Clone(visible)
 			without[j] = false
-			if fits(points, without) {
-				found++
-				stray, seen = j, without
-			}
+			try(explanation{points, without, nil, j})
 		}
 	}
-	if found == 1 {
-		return points, seen, nil, stray
+	if len(found) == 1 {
+		return found[0]
 	}
-	return points, visible, nil, -1
+	return explanation{points, visible, nil, -1}
 }
 
 // name gives exchanged and stray markers their names.

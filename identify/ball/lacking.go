@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"hilrig/engine/plant/ball"
 	"hilrig/identify/fit"
 )
 
@@ -47,28 +46,10 @@ type fixed struct {
 	uncertainty               float64 // in its unit
 }
 
-// givenParameters are the numbers that no fit searches.
-func givenParameters() []parameter {
-	share := func(part float64, of func(b *ball.Params) *float64) func(b *ball.Params) float64 {
-		return func(b *ball.Params) float64 { return part * *of(b) }
-	}
-	radius := func(b *ball.Params) *float64 { return &b.Radius }
-	mass := func(b *ball.Params) *float64 { return &b.Mass }
-	gravity := func(b *ball.Params) *float64 { return &b.Gravity }
-	inf := math.Inf(1)
-	return []parameter{
-		{"radius", "m", "of the ball", func(s *setup) *float64 { return &s.body.Radius }, false, 0, inf, share(0.1, radius)},
-		{"mass", "kg", "of the ball", func(s *setup) *float64 { return &s.body.Mass }, false, 0, inf, share(0.1, mass)},
-		{"gravity", "m/s²", "of free fall", func(s *setup) *float64 { return &s.body.Gravity }, false, 0, inf, share(0.1, gravity)},
-	}
-}
-
 // others are the numbers that are not free.
 func (c *Spec) others(free []parameter) (list []fixed) {
 	b, u := &c.Body, &c.Uncertain
-	inertia := (b.Inertia[0] + b.Inertia[1] + b.Inertia[2]) / 3
-	all := append(parameters(), givenParameters()...)
-	for _, p := range append(all, markerParameters(len(c.Markers))...) {
+	for _, p := range append(parameters(), markerParameters(len(c.Markers))...) {
 		if slices.ContainsFunc(free, func(q parameter) bool { return q.name == p.name }) {
 			continue
 		}
@@ -80,9 +61,9 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 			f.advice = fmt.Sprintf("Add %s to free.", p.name)
 		case p.name[0] == 'I':
 			f.kind, f.description, f.advice = "inertia", "what another inertia makes", "Mend the inertia, or add Ixx, Iyy, Izz to free."
-			f.uncertainty = u.Inertia * inertia
+			f.uncertainty = u.Inertia * floats.Sum(b.Inertia[:]) / 3
 			if IsMoment(p.name) {
-				f.uncertainty = u.Inertia * b.Inertia[slices.Index([]string{"Ixx", "Iyy", "Izz"}, p.name)]
+				f.uncertainty = u.Inertia * *p.field(&setup{body: *b})
 			}
 		case p.name[0] == 'c':
 			f.kind, f.description, f.advice = "centre of mass", "what another centre of mass makes",
@@ -100,7 +81,7 @@ func (c *Spec) others(free []parameter) (list []fixed) {
 			f.uncertainty = u.Markers * b.Radius
 		default:
 			f.kind, f.description, f.advice = p.name, "what another "+p.name+" makes", "Mend it in the file."
-			f.uncertainty = map[string]float64{"radius": u.Radius * b.Radius, "mass": u.Mass * b.Mass, "gravity": u.Gravity * b.Gravity}[p.name]
+			f.uncertainty = map[string]float64{"radius": u.Radius, "mass": u.Mass, "gravity": u.Gravity}[p.name] * *p.field(&setup{body: *b})
 		}
 		list = append(list, f)
 	}

@@ -120,17 +120,14 @@ const moduliWarning = "fits of moduli are biased upward: the modulus of a noisy 
 // moduli reproduces the source's way.
 func moduli(p *ball.Params, ms []motion, mu float64) Moduli {
 	m := p.Unchecked()
-	var wm, ww, w2m, w4, noise, cos, opposed float64
-	type pair struct{ w, m float64 }
-	all := make([]pair, 0, len(ms))
+	var wm, ww, w2m, w4, mm, noise, cos, opposed float64
 	for i := range ms {
 		s := &ms[i]
 		moment, _ := m.Inverse(&s.f, s.w, s.dw)
 		_, wh := split(&s.f, s.w)
 		_, mh := split(&s.f, moment)
 		w, a := r3.Norm(wh), r3.Norm(mh)
-		all = append(all, pair{w, a})
-		wm, ww, w2m, w4 = wm+w*a, ww+w*w, w2m+w*w*a, w4+w*w*w*w
+		wm, ww, w2m, w4, mm = wm+w*a, ww+w*w, w2m+w*w*a, w4+w*w*w*w, mm+a*a
 		noise += r3.Norm2(r3.Add(mh, r3.Scale(mu, wh)))
 		if w > 0 && a > 0 {
 			c := r3.Dot(wh, mh) / (w * a)
@@ -140,14 +137,8 @@ func moduli(p *ball.Params, ms []motion, mu float64) Moduli {
 			}
 		}
 	}
-	n := float64(len(all))
-	r := Moduli{Linear: wm / ww, Quadratic: w2m / w4, Cosine: cos / n, Opposed: opposed / n, Noise: math.Sqrt(noise / n),
+	n := float64(len(ms))
+	return Moduli{Linear: wm / ww, LinearRMS: math.Sqrt(max(0, mm-wm*wm/ww) / n), Quadratic: w2m / w4,
+		QuadraticRMS: math.Sqrt(max(0, mm-w2m*w2m/w4) / n), Cosine: cos / n, Opposed: opposed / n, Noise: math.Sqrt(noise / n),
 		Warning: moduliWarning}
-	var one, two float64
-	for _, v := range all {
-		one += math.Pow(v.m-r.Linear*v.w, 2)
-		two += math.Pow(v.m-r.Quadratic*v.w*v.w, 2)
-	}
-	r.LinearRMS, r.QuadraticRMS = math.Sqrt(one/n), math.Sqrt(two/n)
-	return r
 }

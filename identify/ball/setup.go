@@ -38,20 +38,14 @@ type parameter struct {
 	scale           func(b *ball.Params) float64 // a large step
 }
 
-// parameters are those that may be free, but for the markers.
+// parameters are those that may be free, but for the markers, and behind them those that are refused.
 func parameters() (all []parameter) {
 	moment := func(b *ball.Params) float64 {
 		return b.Mass*b.Radius*b.Radius + (b.Inertia[0]+b.Inertia[1]+b.Inertia[2])/3
 	}
-	doc := map[string]string{
-		"mu_roll": "viscous rolling friction", "mu_roll2": "rolling friction with the square of the speed", "roll_moment": "dry rolling friction",
-		"roll_arm": "dry rolling friction over normal force", "mu_spin": "viscous spinning friction",
-		"mu_spin2":    "spinning friction with the square of the speed",
-		"spin_moment": "dry spinning friction", "spin_arm": "dry spinning friction over normal force",
-	}
 	for _, t := range terms {
 		// the scale slows the ball by 1 rad/s² at 1 rad/s. Viscous friction may come out a little below zero, by noise
-		p := parameter{name: t.name, unit: t.unit, doc: doc[t.name], field: func(s *setup) *float64 { return t.field(&s.body) }, scale: moment}
+		p := parameter{name: t.name, unit: t.unit, doc: t.doc, field: func(s *setup) *float64 { return t.field(&s.body) }, scale: moment}
 		switch t.unit {
 		case "m":
 			p.scale = func(b *ball.Params) float64 { return moment(b) / (b.Mass * b.Gravity) }
@@ -70,8 +64,8 @@ func parameters() (all []parameter) {
 		return func(b *ball.Params) float64 { return share * b.Radius }
 	}
 	angle := func(*ball.Params) float64 { return 0.02 }
-	for k, axes := range []string{"xx", "yy", "zz"} {
-		add("I"+axes, "kg·m²", "moment of inertia", false, 0, func(b *ball.Params) float64 { return 0.1 * b.Inertia[k] },
+	for k, name := range moments {
+		add(name, "kg·m²", "moment of inertia", false, 0, func(b *ball.Params) float64 { return 0.1 * b.Inertia[k] },
 			func(s *setup) *float64 { return &s.body.Inertia[k] })
 	}
 	for k, axes := range []string{"xy", "xz", "yz"} {
@@ -88,6 +82,17 @@ func parameters() (all []parameter) {
 	for k, axis := range []string{"x", "y"} {
 		add("lean_"+axis, "rad", "of the plane's normal about "+axis+" of the cameras", true, none, angle,
 			func(s *setup) *float64 { return &s.tilt[k] })
+	}
+	for _, g := range []struct {
+		name, unit, doc string
+		of              func(b *ball.Params) *float64
+	}{
+		{"radius", "m", "of the ball", func(b *ball.Params) *float64 { return &b.Radius }},
+		{"mass", "kg", "of the ball", func(b *ball.Params) *float64 { return &b.Mass }},
+		{"gravity", "m/s²", "of free fall", func(b *ball.Params) *float64 { return &b.Gravity }},
+	} {
+		add(g.name, g.unit, g.doc, false, 0, func(b *ball.Params) float64 { return 0.1 * *g.of(b) },
+			func(s *setup) *float64 { return g.of(&s.body) })
 	}
 	return all
 }
@@ -109,7 +114,9 @@ func markerParameters(n int) (all []parameter) {
 // Names are those of the parameters that may be free; "markers" frees all their offsets.
 func Names() (names []string) {
 	for _, p := range parameters() {
-		names = append(names, p.name)
+		if refused[p.name] == "" {
+			names = append(names, p.name)
+		}
 	}
 	return append(names, "markers")
 }
@@ -121,10 +128,11 @@ var refused = map[string]string{
 	"gravity": "it scales friction like the time: take that of the place",
 }
 
+// moments are the principal moments of inertia.
+var moments = []string{"Ixx", "Iyy", "Izz"}
+
 // IsMoment tells whether a parameter is a principal moment of inertia, which no body is without.
-func IsMoment(name string) bool {
-	return slices.Contains([]string{"Ixx", "Iyy", "Izz"}, name)
-}
+func IsMoment(name string) bool { return slices.Contains(moments, name) }
 
 // CheckFree tells what is wrong with the names of free parameters.
 func CheckFree(names []string) error {

@@ -32,12 +32,8 @@ const slowest = 5.0
 func (m *motion) directed(p *ball.Params, free []term) bool {
 	roll, spin := p.Roll.Moment+p.Roll.Arm > 0, p.Spin.Moment+p.Spin.Arm > 0
 	for i := range free {
-		switch free[i].name {
-		case "roll_moment", "roll_arm":
-			roll = true
-		case "spin_moment", "spin_arm":
-			spin = true
-		}
+		isSpin := spins(free[i].name)
+		roll, spin = roll || free[i].dry && !isSpin, spin || free[i].dry && isSpin
 	}
 	noise := slowest * math.Sqrt(r3.Norm2(m.we)/3)
 	turn, wh := split(&m.f, m.w)

@@ -1,7 +1,6 @@
 package ball
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -12,21 +11,46 @@ import (
 
 // term is a part of friction that is linear in its coefficient: M = −θ·φ.
 type term struct {
-	name, unit string
-	field      func(p *ball.Params) *float64
-	phi        func(f *ball.Frame, w r3.Vec, normal float64) r3.Vec
+	name, unit, doc string
+	dry             bool // it has a direction where the ball moves only
+	field           func(p *ball.Params) *float64
+	phi             func(f *ball.Frame, w r3.Vec, normal float64) r3.Vec
 }
 
 // terms are the coefficients of friction in the order of a report.
-var terms = []term{
-	{"mu_roll", "N·m·s", func(p *ball.Params) *float64 { return &p.Roll.Linear }, rolling(func(h, _ float64) float64 { return 1 })},
-	{"mu_roll2", "N·m·s²", func(p *ball.Params) *float64 { return &p.Roll.Quadratic }, rolling(func(h, _ float64) float64 { return h })},
-	{"roll_moment", "N·m", func(p *ball.Params) *float64 { return &p.Roll.Moment }, rolling(func(h, _ float64) float64 { return 1 / h })},
-	{"roll_arm", "m", func(p *ball.Params) *float64 { return &p.Roll.Arm }, rolling(func(h, n float64) float64 { return n / h })},
-	{"mu_spin", "N·m·s", func(p *ball.Params) *float64 { return &p.Spin.Linear }, spinning(func(s, _ float64) float64 { return 1 })},
-	{"mu_spin2", "N·m·s²", func(p *ball.Params) *float64 { return &p.Spin.Quadratic }, spinning(func(s, _ float64) float64 { return s })},
-	{"spin_moment", "N·m", func(p *ball.Params) *float64 { return &p.Spin.Moment }, spinning(func(s, _ float64) float64 { return 1 / s })},
-	{"spin_arm", "m", func(p *ball.Params) *float64 { return &p.Spin.Arm }, spinning(func(s, n float64) float64 { return n / s })},
+var terms = append(
+	termsAgainst("roll", "rolling", func(p *ball.Params) *ball.Friction { return &p.Roll }, func(f *ball.Frame, w r3.Vec) r3.Vec {
+		_, roll := split(f, w)
+		return roll
+	}),
+	termsAgainst("spin", "spinning", func(p *ball.Params) *ball.Friction { return &p.Spin }, func(f *ball.Frame, w r3.Vec) r3.Vec {
+		spin, _ := split(f, w)
+		return r3.Scale(spin, f.C)
+	})...)
+
+// termsAgainst are the terms against one part of the turn.
+func termsAgainst(name, word string, of func(p *ball.Params) *ball.Friction, part func(f *ball.Frame, w r3.Vec) r3.Vec) []term {
+	add := func(name, unit, doc string, field func(f *ball.Friction) *float64, per func(speed, normal float64) float64) term {
+		return term{name, unit, doc, unit == "N·m" || unit == "m", func(p *ball.Params) *float64 { return field(of(p)) },
+			func(f *ball.Frame, w r3.Vec, normal float64) r3.Vec {
+				turn := part(f, w)
+				speed := r3.Norm(turn)
+				if speed == 0 {
+					return r3.Vec{}
+				}
+				return r3.Scale(per(speed, normal), turn)
+			}}
+	}
+	return []term{
+		add("mu_"+name, "N·m·s", "viscous "+word+" friction", func(f *ball.Friction) *float64 { return &f.Linear },
+			func(_, _ float64) float64 { return 1 }),
+		add("mu_"+name+"2", "N·m·s²", word+" friction with the square of the speed", func(f *ball.Friction) *float64 { return &f.Quadratic },
+			func(speed, _ float64) float64 { return speed }),
+		add(name+"_moment", "N·m", "dry "+word+" friction", func(f *ball.Friction) *float64 { return &f.Moment },
+			func(speed, _ float64) float64 { return 1 / speed }),
+		add(name+"_arm", "m", "dry "+word+" friction over normal force", func(f *ball.Friction) *float64 { return &f.Arm },
+			func(speed, normal float64) float64 { return normal / speed }),
+	}
 }
 
 // IsFriction tells whether a parameter is a coefficient of friction.
@@ -36,27 +60,6 @@ func IsFriction(name string) bool {
 
 // spins tells whether it is one of friction against spinning.
 func spins(name string) bool { return strings.Contains(name, "spin") }
-
-func rolling(per func(h, n float64) float64) func(*ball.Frame, r3.Vec, float64) r3.Vec {
-	return func(f *ball.Frame, w r3.Vec, normal float64) r3.Vec {
-		_, wh := split(f, w)
-		h := r3.Norm(wh)
-		if h == 0 {
-			return r3.Vec{}
-		}
-		return r3.Scale(per(h, normal), wh)
-	}
-}
-
-func spinning(per func(s, n float64) float64) func(*ball.Frame, r3.Vec, float64) r3.Vec {
-	return func(f *ball.Frame, w r3.Vec, normal float64) r3.Vec {
-		wn, _ := split(f, w)
-		if wn == 0 {
-			return r3.Vec{}
-		}
-		return r3.Scale(per(math.Abs(wn), normal)*wn, f.C)
-	}
-}
 
 // freeTerms are those of the names.
 func freeTerms(names []string) (free []term) {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant/ball"
 	"hilrig/identify/fit"
 )
@@ -147,21 +148,9 @@ func (s *shooting) rigidMarkers(end, step int, residual []float64, noise float64
 
 // bending is the sum of squares of what markers do in a frame that no motion of a rigid body is.
 func (s *shooting) bending(f int, markers []int, residual []float64) float64 {
-	e := s.frameRows(f, markers, residual)
-	for _, b := range s.rigidModes(f, markers, 3) {
-		floats.AddScaled(e, -floats.Dot(b, e), b)
-	}
+	r := s.rigidFrame(f, markers, 3)
+	e := r.rest(residual)
 	return floats.Dot(e, e)
-}
-
-// frameRows are the rows of a frame, of one marker after the other.
-func (s *shooting) frameRows(f int, markers []int, rows []float64) (e []float64) {
-	for _, j := range markers {
-		for _, row := range s.rowsOf(f, j) {
-			e = append(e, rows[row])
-		}
-	}
-	return e
 }
 
 // visibleNear are the markers that all of the frames from an end inwards show; nil if the ball has no pose in one of them.
@@ -192,8 +181,9 @@ func (s *shooting) slipChance(end, step int, markers []int, residual []float64, 
 	modes := make([][]float64, 4)
 	for i := range endFrames + besideEnd {
 		f := end + i*step
-		e := s.frameRows(f, markers, residual)
-		for m, b := range s.rigidModes(f, markers, 2) {
+		r := s.rigidFrame(f, markers, 2)
+		e := r.of(residual)
+		for m, b := range r.modes {
 			modes[m] = append(modes[m], floats.Dot(b, e))
 		}
 	}
@@ -202,33 +192,6 @@ func (s *shooting) slipChance(end, step int, markers []int, residual []float64, 
 		sum += aboutLine(e) - aboutLine(e[endFrames:])
 	}
 	return 2 * distuv.ChiSquared{K: float64(endFrames * len(modes))}.Survival(sum/(noise*noise))
-}
-
-// rigidModes are what markers do in a frame when the ball moves along and turns about the first so many axes of the plane: orthonormal,
-// so that each has the noise of a coordinate. Each holds the coordinates of one marker after the other.
-func (s *shooting) rigidModes(f int, markers []int, axes int) (modes [][]float64) {
-	for m := range 2 * axes {
-		axis := [3]r3.Vec{{X: 1}, {Y: 1}, {Z: 1}}[m%axes]
-		var e []float64
-		for _, j := range markers {
-			v := axis
-			if m >= axes {
-				v = r3.Cross(axis, r3.Sub(s.rec.Points[f][j], s.poses.center[f]))
-			}
-			e = append(e, v.X, v.Y, v.Z)
-		}
-		size := floats.Norm(e, 2)
-		for _, b := range modes {
-			floats.AddScaled(e, -floats.Dot(b, e), b)
-		}
-		if own := floats.Norm(e, 2); own > 1e-6*size {
-			floats.Scale(1/own, e)
-		} else { // markers in a line do not turn about it
-			clear(e)
-		}
-		modes = append(modes, e)
-	}
-	return modes
 }
 
 // aboutLine is the sum of squares about the line of least squares.
@@ -244,7 +207,7 @@ func aboutLine(e []float64) float64 {
 // overNoise is the root mean square of what a solution leaves over, with its degrees of freedom, over the noise.
 func overNoise(sol *fit.Solution, noise float64) float64 {
 	n := float64(len(sol.Residual))
-	return norm(sol.Residual) * math.Sqrt(n/math.Max(1, n-float64(len(sol.FreeParams)))) / noise
+	return numeric.RMS(sol.Residual) * math.Sqrt(n/math.Max(1, n-float64(len(sol.FreeParams)))) / noise
 }
 
 // assess forms errors and intervals of the parameters, the first own of the free ones.

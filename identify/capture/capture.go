@@ -15,6 +15,7 @@ package capture
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/num/quat"
 	"gonum.org/v1/gonum/spatial/r3"
@@ -119,6 +120,43 @@ var (
 	nowhere   = r3.Vec{X: math.NaN(), Y: math.NaN(), Z: math.NaN()}
 	noTurning = quat.Number{Real: math.NaN(), Imag: math.NaN(), Jmag: math.NaN(), Kmag: math.NaN()}
 )
+
+// pick are the values at these places; none where a place is below 0.
+func pick[T any](values []T, places []int, none T) []T {
+	out := make([]T, len(places))
+	for i, k := range places {
+		if out[i] = none; k >= 0 {
+			out[i] = values[k]
+		}
+	}
+	return out
+}
+
+// pick is the marker in these frames; it was not seen in those below 0.
+func (m *Marker) pick(frames []int) Marker {
+	return Marker{m.Name, pick(m.Path, frames, nowhere), pick(m.Visible, frames, false)}
+}
+
+// pick is the body in these frames.
+func (b *Body) pick(frames []int) Body {
+	out := Body{b.Name, nil, pick(b.Rotation, frames, noTurning), pick(b.Visible, frames, false)}
+	if b.Position != nil {
+		out.Position = pick(b.Position, frames, nowhere)
+	}
+	return out
+}
+
+// framesAt are where frames with these numbers stand; −1: not in it.
+func (c *Capture) framesAt(numbers []int) []int {
+	at := make([]int, len(numbers))
+	for i, f := range numbers {
+		k, found := slices.BinarySearch(c.Frame, f)
+		if at[i] = k; !found {
+			at[i] = -1
+		}
+	}
+	return at
+}
 
 // add appends a frame of a marker.
 func (m *Marker) add(p r3.Vec, seen bool) {

@@ -57,19 +57,19 @@ func newColumns() *columns { return &columns{frame: -1, time: -1, timeScale: 1, 
 // maxPoints bounds the positions and samples of a file; a line that claims many columns is cheap to write.
 const maxPoints = 1 << 27
 
-// width is how many cells a line has at least.
-func (p *columns) width() int {
-	w := max(p.frame, p.time)
-	for _, q := range p.points {
-		w = max(w, slices.Max(q.columns[:]))
+// places are those of the columns that mean anything.
+func (p *columns) places() []int {
+	all := []int{p.frame, p.time}
+	for i := range p.points {
+		all = append(all, p.points[i].columns[:]...)
 	}
-	for _, b := range p.bodies {
-		w = max(w, slices.Max(b.position[:]), slices.Max(b.rotation[:]))
+	for i := range p.bodies {
+		all = append(append(all, p.bodies[i].position[:]...), p.bodies[i].rotation[:]...)
 	}
-	for _, s := range p.signals {
-		w = max(w, s.column)
+	for i := range p.signals {
+		all = append(all, p.signals[i].column)
 	}
-	return w + 1
+	return all
 }
 
 // lines reads lines of numbers up to the end, or to one for which stop says so: that line is given back.
@@ -86,7 +86,7 @@ func (c *Capture) lines(r *rows, p *columns, stop func([]string) bool) (k *clock
 		c.Analog[i].Name, c.Analog[i].Unit = s.name, s.unit
 	}
 	k = &clock{}
-	width, left := p.width(), maxPoints
+	width, left := slices.Max(p.places())+1, maxPoints // a line has so many cells at least
 	p.x = make([]float64, width)
 	for {
 		cells, err := c.next(r)
@@ -114,7 +114,7 @@ func (c *Capture) lines(r *rows, p *columns, stop func([]string) bool) (k *clock
 func (p *columns) line(c *Capture, r *rows, cells []string, k *clock) error {
 	for j := range p.x {
 		x, err := r.number(cells[j])
-		if errors.Is(err, errNumber) && p.uses(j) {
+		if errors.Is(err, errNumber) && slices.Contains(p.places(), j) {
 			return c.fail(r.line, "A marker that was not seen has an empty cell.", "%q in column %d is not a usable number", cells[j], j+1)
 		}
 		p.x[j] = x
@@ -143,24 +143,6 @@ func (p *columns) at(j int) float64 {
 		return math.NaN()
 	}
 	return p.x[j]
-}
-
-// uses says that a column means anything.
-func (p *columns) uses(j int) bool {
-	if j == p.frame || j == p.time {
-		return true
-	}
-	for i := range p.points {
-		if slices.Contains(p.points[i].columns[:], j) {
-			return true
-		}
-	}
-	for i := range p.bodies {
-		if slices.Contains(p.bodies[i].position[:], j) || slices.Contains(p.bodies[i].rotation[:], j) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(p.signals, func(s signalColumns) bool { return s.column == j })
 }
 
 // vector is a position in m, and whether there is one.
@@ -245,50 +227,56 @@ func (p *columns) doubts(c *Capture) error {
 	return nil
 }
 
-// unrepeat leaves lines out that repeat a frame with the same numbers; others are refused.
-func (c *Capture) unrepeat(repeated []int, lines []int) error {
-	for i := len(repeated) - 1; i >= 0; i-- {
-		k := repeated[i]
-		for j := range c.Markers {
-			m := &c.Markers[j]
-			if m.Visible[k] != m.Visible[k-1] || m.Visible[k] && m.Path[k] != m.Path[k-1] {
-				return c.repeatError(lines[k], m.Name)
-			}
-			m.Path, m.Visible = slices.Delete(m.Path, k, k+1), slices.Delete(m.Visible, k, k+1)
+// unrepeat keeps these lines. The others repeat the frame before with the same numbers, or are refused.
+func (c *Capture) unrepeat(keep, lines []int) error {
+	if len(keep) == len(lines) {
+		return nil
+	}
+	for k := range lines {
+		if _, kept := slices.BinarySearch(keep, k); kept {
+			continue
 		}
-		for j := range c.Bodies {
-			b := &c.Bodies[j]
-			if b.Visible[k] != b.Visible[k-1] || b.Visible[k] &&
-				(b.Rotation[k] != b.Rotation[k-1] || b.Position != nil && b.Position[k] != b.Position[k-1]) {
-				return c.repeatError(lines[k], b.Name)
-			}
-			b.Rotation, b.Visible = slices.Delete(b.Rotation, k, k+1), slices.Delete(b.Visible, k, k+1)
-			if b.Position != nil {
-				b.Position = slices.Delete(b.Position, k, k+1)
-			}
-		}
-		for j := range c.Analog {
-			c.Analog[j].Samples = slices.Delete(c.Analog[j].Samples, k, k+1)
+		if name, differs := c.changed(k); differs {
+			return c.fail(lines[k], "Which of the two is right? Remove the other line.", "the frame of the line before once more, with other "+
+				"numbers for %s", name)
 		}
 	}
-	if n := len(repeated); n > 0 {
-		c.addFinding("repeated-frame", record.Warning, "", float64(n), "frames", "",
-			"%d lines repeat the frame before with the same numbers and are left out", n)
+	for j := range c.Markers {
+		c.Markers[j] = c.Markers[j].pick(keep)
 	}
+	for j := range c.Bodies {
+		c.Bodies[j] = c.Bodies[j].pick(keep)
+	}
+	for j := range c.Analog {
+		c.Analog[j].Samples = pick(c.Analog[j].Samples, keep, 0)
+	}
+	c.addFinding("repeated-frame", record.Warning, "", float64(len(lines)-len(keep)), "frames", "",
+		"%d lines repeat the frame before with the same numbers and are left out", len(lines)-len(keep))
 	return nil
 }
 
-func (c *Capture) repeatError(line int, name string) error {
-	return c.fail(line, "Which of the two is right? Remove the other line.", "the frame of the line before once more, with other "+
-		"numbers for %s", name)
+// changed names a marker or body that has other numbers in line k than in the line before.
+func (c *Capture) changed(k int) (name string, differs bool) {
+	for _, m := range c.Markers {
+		if m.Visible[k] != m.Visible[k-1] || m.Visible[k] && m.Path[k] != m.Path[k-1] {
+			return m.Name, true
+		}
+	}
+	for _, b := range c.Bodies {
+		if b.Visible[k] != b.Visible[k-1] || b.Visible[k] &&
+			(b.Rotation[k] != b.Rotation[k-1] || b.Position != nil && b.Position[k] != b.Position[k-1]) {
+			return b.Name, true
+		}
+	}
+	return "", false
 }
 
 // settleLines settles the clock of a table, leaves repeated lines out, and dates the signals, which have a sample a frame.
 func (c *Capture) settleLines(k *clock, rate float64, o Options) error {
-	lines := slices.Clone(k.line)
-	repeated, err := c.setTimes(k, rate, o)
+	lines := k.line
+	keep, err := c.setTimes(k, rate, o)
 	if err == nil {
-		err = c.unrepeat(repeated, lines)
+		err = c.unrepeat(keep, lines)
 	}
 	for i := range c.Analog {
 		c.Analog[i].Rate = c.Rate

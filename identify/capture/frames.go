@@ -2,7 +2,6 @@ package capture
 
 import (
 	"math"
-	"slices"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/record"
@@ -21,8 +20,8 @@ func (k *clock) add(line int, frame, time float64) {
 
 // setTimes turns the numbers and times that a file gives into those of the capture. A frame counts 1/rate; a column of time is used
 // where there are no numbers or no rate, or where it says otherwise by more than half a frame (columns of time are rounded, often to
-// 1 ms). It refuses frames that go back, and gives the places of lines that repeat a frame, which the caller compares and leaves out.
-func (c *Capture) setTimes(k *clock, rate float64, o Options) (repeated []int, err error) {
+// 1 ms). It refuses frames that go back, and keeps the lines that do not repeat the frame before.
+func (c *Capture) setTimes(k *clock, rate float64, o Options) (keep []int, err error) {
 	n := len(k.line)
 	if o.Rate > 0 {
 		if rate > 0 && math.Abs(rate-o.Rate) > 1e-6*rate {
@@ -44,14 +43,12 @@ func (c *Capture) setTimes(k *clock, rate float64, o Options) (repeated []int, e
 			return nil, c.fail(k.line[i], "Are two recordings in one file? Cut it in two.", "the time goes back from %g to %g s", k.time[i-1],
 				k.time[i])
 		case i > 0 && (hasFrame && k.frame[i] == k.frame[i-1] || !hasFrame && hasTime && k.time[i] == k.time[i-1]):
-			repeated = append(repeated, i)
+		default:
+			keep = append(keep, i)
 		}
 	}
-	for i := len(repeated) - 1; i >= 0; i-- {
-		at := repeated[i]
-		k.line, k.frame, k.time = slices.Delete(k.line, at, at+1), slices.Delete(k.frame, at, at+1), slices.Delete(k.time, at, at+1)
-	}
-	n = len(k.line)
+	k.line, k.frame, k.time = pick(k.line, keep, 0), pick(k.frame, keep, 0), pick(k.time, keep, 0)
+	n = len(keep)
 
 	if !hasFrame && hasTime && n > 1 { // numbers from the times, so that what is missing shows as a jump
 		step := medianStep(k.time)
@@ -87,7 +84,7 @@ func (c *Capture) setTimes(k *clock, rate float64, o Options) (repeated []int, e
 				"frame %d comes %g s after the frame before", c.Frame[i], c.Time[i]-c.Time[i-1])
 		}
 	}
-	return repeated, nil
+	return keep, nil
 }
 
 // preferTimes takes the times of the file where the numbers of the frames and the rate do not say the same.

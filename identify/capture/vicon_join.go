@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/num/quat"
-	"gonum.org/v1/gonum/spatial/r3"
-
 	"hilrig/identify/record"
 )
 
@@ -50,36 +47,20 @@ func (c *Capture) placeFrames(p *viconPart) error {
 		c.Markers, c.Bodies = append(c.Markers, p.Markers...), append(c.Bodies, p.Bodies...)
 		return nil
 	}
-	n := len(c.Frame)
-	if n*(len(p.Markers)+len(p.Bodies)) > maxPoints {
+	if len(c.Frame)*(len(p.Markers)+len(p.Bodies)) > maxPoints {
 		return c.fail(p.line, "Export the sections into files of their own.", "the %s have other frames than the section before", p.title)
 	}
-	at, strangers := make([]int, len(p.Frame)), 0
-	for i, f := range p.Frame {
-		k, found := slices.BinarySearch(c.Frame, f)
-		if at[i] = k; !found {
-			at[i] = -1
-			strangers++
+	at, strangers := p.framesAt(c.Frame), len(p.Frame)
+	for _, k := range at {
+		if k >= 0 {
+			strangers--
 		}
 	}
-	for _, m := range p.Markers {
-		out := Marker{Name: m.Name, Path: slices.Repeat([]r3.Vec{nowhere}, n), Visible: make([]bool, n)}
-		for i, k := range at {
-			if k >= 0 {
-				out.Path[k], out.Visible[k] = m.Path[i], m.Visible[i]
-			}
-		}
-		c.Markers = append(c.Markers, out)
+	for i := range p.Markers {
+		c.Markers = append(c.Markers, p.Markers[i].pick(at))
 	}
-	for _, b := range p.Bodies {
-		out := Body{Name: b.Name, Position: slices.Repeat([]r3.Vec{nowhere}, n), Rotation: slices.Repeat([]quat.Number{noTurning}, n),
-			Visible: make([]bool, n)}
-		for i, k := range at {
-			if k >= 0 {
-				out.Position[k], out.Rotation[k], out.Visible[k] = b.Position[i], b.Rotation[i], b.Visible[i]
-			}
-		}
-		c.Bodies = append(c.Bodies, out)
+	for i := range p.Bodies {
+		c.Bodies = append(c.Bodies, p.Bodies[i].pick(at))
 	}
 	if strangers > 0 {
 		c.addFinding("frames-differ", record.Warning, "", float64(strangers), "frames", "Export all sections over the same frames.",
@@ -99,14 +80,13 @@ func (c *Capture) placeSignals(p *viconPart) error {
 	}
 	perFrame := max(math.Round(p.Rate/c.Rate), 1)
 	start := float64(p.Frame[0])/perFrame - float64(c.Frame[0]) // frames
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = p.Frame[0] + i
+	}
+	at := p.framesAt(numbers)
 	for _, a := range p.Analog {
-		if n != len(p.Frame) {
-			all := slices.Repeat([]float64{math.NaN()}, n)
-			for i, f := range p.Frame {
-				all[f-p.Frame[0]] = a.Samples[i]
-			}
-			a.Samples = all
-		}
+		a.Samples = pick(a.Samples, at, math.NaN())
 		a.Rate, a.Start = p.Rate, c.Time[0]+start/c.Rate
 		c.Analog = append(c.Analog, a)
 	}

@@ -1,0 +1,41 @@
+package ball
+
+import "hilrig/identify/fit"
+
+// progress says how far a fit is, in steps of all its descents. Those to come are counted as usual.
+type progress struct {
+	watch           fit.Watch
+	phase           string
+	done, simulated int // in the descents before this one
+	later           int // descents after this one
+}
+
+const (
+	usualSteps    = 5 // of a descent
+	usualDescents = 4 // of γ and of the markers, each a draft first
+	usualRounds   = 2 // where numbers of the file are moved
+)
+
+// begin says what begins.
+func (p *progress) begin(phase, note string) {
+	p.phase = phase
+	p.watch.Report(fit.Progress{Method: "shooting", Phase: phase, Note: note, Step: p.done, StepCount: p.done + usualSteps*(1+p.later),
+		Simulated: p.simulated})
+}
+
+// during is the watch of a descent of so many steps at most.
+func (p *progress) during(steps int) fit.Watch {
+	return func(s fit.Progress) {
+		s.Method, s.Phase, s.Step, s.Simulated = "shooting", p.phase, s.Step+p.done, s.Simulated+p.simulated
+		s.StepCount = max(s.Step, p.done+min(steps, usualSteps)) + usualSteps*p.later
+		p.watch.Report(s)
+	}
+}
+
+// end counts a descent that ended with s; nil: it failed.
+func (p *progress) end(s *fit.Solution) {
+	if s != nil {
+		p.done, p.simulated = p.done+s.Iterations, p.simulated+s.Evaluations
+	}
+	p.later = max(0, p.later-1)
+}
