@@ -287,21 +287,18 @@ func bandwidth(g [][]float64, n int, pieces []int, least int) int {
 func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 	const block = 256
 	p := len(g)
-	s, sum, ends := make([]float64, p*p), make([]float64, p), make([][]float64, p) // of the windows that end in a block, by score
-	for j := range ends {
-		ends[j] = make([]float64, block)
+	some := func(n int) [][]float64 { // of the windows that end in a block
+		x := make([][]float64, n)
+		for i := range x {
+			x[i] = make([]float64, block)
+		}
+		return x
 	}
-	own, row, b, buf := make([]float64, p*p), make([]float64, p), make([]float64, p), make([]float64, 3*p)
-	draw := func(k int, sign float64) {
-		for j, x := range q {
-			row[j] = x[k]
-		}
-		for i, x := range row {
-			c, to := sign*x, own[i*p:i*p+p]
-			for j, x := range row {
-				to[j] += c * x
-			}
-		}
+	s, sum, ends := make([]float64, p*p), make([]float64, p), some(p)
+	var own []float64           // G, its lower triangle row by row
+	var drawn, rest [][]float64 // G by window, and room
+	if q != nil && lags > 0 {
+		own, drawn, rest = make([]float64, p*(p+1)/2), some(p*(p+1)/2), some(2*p+1)
 	}
 	eachPiece(n, pieces, func(from, to int) {
 		clear(sum)
@@ -312,25 +309,27 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 				ends[j] = ends[j][:count]
 				sum[j] = slide(ends[j], x[from:to], sum[j], at-from, lags)
 			}
-			for i := 0; q != nil && i < count; i++ {
-				for j := range b {
-					b[j] = ends[j][i]
-				}
-				made := b
-				if lags == 0 {
-					undrawnRow(q, at+i, b)
-				} else {
-					if t := at + i; t < to {
-						draw(t, 1)
+			switch {
+			case q == nil:
+			case lags == 0:
+				undrawnRows(q, at, ends)
+			default:
+				for i, place := 0, 0; i < p; i++ {
+					for j := 0; j <= i; j, place = j+1, place+1 {
+						x, y, g := q[i], q[j], own[place]
+						for t := range count {
+							if k := at + t; k < to {
+								g += x[k] * y[k]
+							}
+							if k := at + t - lags - 1; k >= from {
+								g -= x[k] * y[k]
+							}
+							drawn[place][t] = g
+						}
+						own[place] = g
 					}
-					if t := at + i - lags - 1; t >= from {
-						draw(t, -1)
-					}
-					made = undrawn(own, b, buf)
 				}
-				for j, v := range made {
-					ends[j][i] = v
-				}
+				undrawn(drawn, ends, rest)
 			}
 			for i := range p {
 				for j := range i + 1 {
@@ -371,45 +370,56 @@ const (
 	undrawnTerms = 200
 )
 
-// undrawnRow is undrawn for G = q_k·q_kᵀ, in place: q_k·(series of h)/h·(q_k·b) is added, h = q_k·q_k.
-func undrawnRow(q [][]float64, k int, b []float64) {
-	h, along := 0.0, 0.0
-	for j, x := range q {
-		h, along = h+x[k]*x[k], along+x[k]*b[j]
-	}
-	term, sum := 0.5, 0.5
-	for m := 2.0; m <= undrawnTerms && term > undrawnShare*sum; m++ {
-		term *= h * (1 - 0.5/m)
-		sum += term
-	}
-	for j, x := range q {
-		b[j] += sum * along * x[k]
+// undrawnRows is undrawn for windows of one row, G = q_k·q_kᵀ: (series of h)/h·(q_k·b)·q_k is added, h = q_k·q_k.
+func undrawnRows(q [][]float64, from int, b [][]float64) {
+	for t := range b[0] {
+		h, along := 0.0, 0.0
+		for j, x := range q {
+			h, along = h+x[from+t]*x[from+t], along+x[from+t]*b[j][t]
+		}
+		term, sum := 0.5, 0.5
+		for m := 2.0; m <= undrawnTerms && term > undrawnShare*sum; m++ {
+			term *= h * (1 - 0.5/m)
+			sum += term
+		}
+		for j, x := range q {
+			b[j][t] += sum * along * x[from+t]
+		}
 	}
 }
 
-// undrawn is (I − G)^(−½)·b by its series Σ (2m−1)!!/(2m)!!·Gᵐ·b, cut where a term is below undrawnShare of it, or after undrawnTerms of
-// them: in a direction that a window takes whole there is nothing left to make up for. buf has room for three vectors.
-func undrawn(g, b, buf []float64) []float64 {
-	p := len(b)
-	out, term, next := buf[:p], buf[p:2*p], buf[2*p:3*p]
-	copy(out, b)
-	copy(term, b)
-	for m := 1; m <= undrawnTerms; m++ {
-		c, largest, all := 1-0.5/float64(m), 0.0, 0.0
-		for i := range next {
-			x := 0.0
-			for j, v := range g[i*p : i*p+p] {
-				x += v * term[j]
-			}
-			x *= c
-			next[i] = x
-			out[i] += x
-			largest, all = max(largest, math.Abs(x)), max(all, math.Abs(out[i]))
+// undrawn makes b (I − G)^(−½)·b, of several windows at once, by its series Σ (2m−1)!!/(2m)!!·Gᵐ·b, cut where all terms are below
+// undrawnShare of b, or after undrawnTerms of them: in a direction that a window takes whole there is nothing left to make up for. g is the
+// lower triangle of G, row by row; room is for twice as many series as b has, and one.
+func undrawn(g, b, room [][]float64) {
+	p, n := len(b), len(b[0])
+	term, next, size := room[:p], room[p:2*p], room[2*p][:n]
+	clear(size)
+	for i, x := range b {
+		copy(term[i], x)
+		for t, v := range x {
+			size[t] = max(size[t], math.Abs(v))
 		}
-		if largest <= undrawnShare*all {
-			break
+	}
+	for m, more := 1, true; more && m <= undrawnTerms; m++ {
+		c := 1 - 0.5/float64(m)
+		more = false
+		for i, out := range b {
+			x := next[i][:n]
+			clear(x)
+			for j := range b {
+				h, y := g[max(i, j)*(max(i, j)+1)/2+min(i, j)][:n], term[j][:n]
+				for t := range x {
+					x[t] += h[t] * y[t]
+				}
+			}
+			for t, v := range x {
+				v *= c
+				x[t] = v
+				out[t] += v
+				more = more || math.Abs(v) > undrawnShare*size[t]
+			}
 		}
 		term, next = next, term
 	}
-	return out
 }

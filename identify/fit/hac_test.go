@@ -73,12 +73,37 @@ func TestLongRunSlowHolds(t *testing.T) {
 // Of a single row the share that the fit takes is made up for as of a window of one row: b/√(1 − h) along q, and nothing across.
 func TestUndrawnRow(t *testing.T) {
 	q := [][]float64{{0, 0.3}, {0, -0.4}}
-	b := []float64{3*0.6 + 2*0.8, -3*0.8 + 2*0.6} // 3 along q of length a half, 2 across
-	undrawnRow(q, 1, b)
+	b := [][]float64{{3*0.6 + 2*0.8}, {-3*0.8 + 2*0.6}} // 3 along q of length a half, 2 across
+	undrawnRows(q, 1, b)
 	long := 3 / math.Sqrt(1-0.25)
 	for i, want := range []float64{long*0.6 + 2*0.8, -long*0.8 + 2*0.6} {
-		if math.Abs(b[i]-want) > 1e-9 {
-			t.Errorf("component %d is %.12g, want %.12g", i, b[i], want)
+		if math.Abs(b[i][0]-want) > 1e-9 {
+			t.Errorf("component %d is %.12g, want %.12g", i, b[i][0], want)
+		}
+	}
+}
+
+// Of windows G = 0, and with the axes (0.6, 0.8) and (−0.8, 0.6) and other shares, each along its axis is divided by the root of one less its
+// share.
+func TestUndrawn(t *testing.T) {
+	along, across, shares := []float64{3, 3, -5}, []float64{2, 2, 0}, [][2]float64{{}, {0.25, 0.01}, {0.7, 0}}
+	g, b, room := make([][]float64, 3), make([][]float64, 2), make([][]float64, 5)
+	for i := range room {
+		room[i] = make([]float64, 4)
+	}
+	for k, h := range shares {
+		for i, x := range []float64{0.36*h[0] + 0.64*h[1], 0.48 * (h[0] - h[1]), 0.64*h[0] + 0.36*h[1]} {
+			g[i] = append(g[i], x)
+		}
+		b[0], b[1] = append(b[0], 0.6*along[k]-0.8*across[k]), append(b[1], 0.8*along[k]+0.6*across[k])
+	}
+	undrawn(g, b, room)
+	for k, h := range shares {
+		x, y := along[k]/math.Sqrt(1-h[0]), across[k]/math.Sqrt(1-h[1])
+		for i, want := range []float64{0.6*x - 0.8*y, 0.8*x + 0.6*y} {
+			if math.Abs(b[i][k]-want) > 1e-8 {
+				t.Errorf("window %d, component %d is %.12g, want %.12g", k, i, b[i][k], want)
+			}
 		}
 	}
 }

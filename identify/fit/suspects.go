@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"hilrig/engine/numeric"
 )
@@ -30,7 +31,27 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 			Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv",
 			Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
-	return m.Suspects()
+	return keepValues(m.Suspects(), s.Looked(), len(s.Residual))
+}
+
+// keepValues keeps what columns are at the rows that are looked at, of n: every search asks for them again.
+func keepValues(list []Suspect, rows []int, n int) []Suspect {
+	place := make([]int32, n) // of a row among them, counted from 1
+	for i, k := range rows {
+		place[k] = int32(i) + 1
+	}
+	for i := range list {
+		for j, column := range list[i].Columns {
+			values := sync.OnceValue(func() []float64 { return columnAt(column, rows) })
+			list[i].Columns[j] = func(k int) float64 {
+				if i := place[k]; i > 0 {
+					return values()[i-1]
+				}
+				return column(k)
+			}
+		}
+	}
+	return list
 }
 
 // Motion is that of an axis, or of one joint of a machine, with the force that the model makes of it: what the suspects of friction and
@@ -53,7 +74,8 @@ type Motion struct {
 	Delay     float64 // s, by which the model takes the force to act later than it is stamped
 
 	a                []float64
-	topSpeed, span   float64   // quantile of the speed, range of X
+	topSpeed         float64   // quantile of the speed
+	span, middle     float64   // of the range of X
 	oneSpeed         bool      // more than half of the samples are within a fifth of top
 	reversalDistance []float64 // way since the last reversal; +Inf before the first
 	size             []float64 // of the columns of Terms
@@ -102,7 +124,7 @@ func (m *Motion) prepare() {
 	for k, v := range m.V {
 		speed[k] = math.Abs(v)
 	}
-	slices.Sort(speed)
+	numeric.Sort(speed)
 	m.topSpeed = speed[n*99/100]
 	slower, _ := slices.BinarySearch(speed, 0.8*m.topSpeed)
 	m.oneSpeed = 2*slower < n
@@ -110,7 +132,8 @@ func (m *Motion) prepare() {
 		m.X = nil
 	}
 	if m.X != nil {
-		m.span = slices.Max(m.X) - slices.Min(m.X)
+		lo, hi := numeric.Range(m.X)
+		m.span, m.middle = hi-lo, (hi+lo)/2
 	}
 	m.a = m.slope(m.V)
 	for _, t := range m.Terms {
@@ -146,9 +169,6 @@ func (m *Motion) piece(k int) int {
 	}
 	return i
 }
-
-// hasTerm tells that a term of the model is a column already, but for its size.
-func (m *Motion) hasTerm(column func(k int) float64) bool { return m.madeOf(column) != nil }
 
 // madeOf is the term that is a column already; nil: none is.
 func (m *Motion) madeOf(column func(k int) float64) *MotionTerm {
@@ -202,7 +222,8 @@ func (m *Motion) speed() {
 	drag.Expected, drag.OneSpeed, drag.JudgedAlone = true, m.oneSpeed, true
 	viscous := func(k int) float64 { return m.V[k] }
 	dry := func(k int) float64 { return numeric.Sign(m.V[k]) }
-	if !m.hasTerm(viscous) {
+	own := m.madeOf(viscous)
+	if own == nil {
 		m.add("viscous friction", "a friction that grows with the speed (viscous)", "Add viscous to the terms.", viscous).Expected = m.Undriven
 	}
 	m.jumps = true
@@ -212,7 +233,7 @@ func (m *Motion) speed() {
 			dry).Expected = m.Undriven
 	}
 	m.jumps = false
-	m.direction(m.madeOf(viscous))
+	m.direction(own)
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.topSpeed
 		m.jumps = true
@@ -243,7 +264,7 @@ func (m *Motion) place() {
 	if m.X == nil || m.span == 0 {
 		return
 	}
-	mid := (slices.Max(m.X) + slices.Min(m.X)) / 2
+	mid := m.middle
 	if m.Rotary && m.Joint == "" && m.span > 0.3 {
 		m.add("gravity", "a force that follows the sine of the angle (gravity)", "Add gravity-sin and gravity-cos to the terms.",
 			func(k int) float64 { return math.Sin(m.X[k]) }, func(k int) float64 { return math.Cos(m.X[k]) })
@@ -478,7 +499,7 @@ func (m *Motion) drive() {
 	for k, f := range m.Force {
 		size[k] = math.Abs(f)
 	}
-	slices.Sort(size)
+	numeric.Sort(size)
 	m.jumps = true
 	defer func() { m.jumps = false }()
 	gear := m.add("efficiency", "a friction that grows with the load (the efficiency of a gear)",
