@@ -12,7 +12,7 @@ import (
 func (o *RunOptions) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.DryRun, "dry-run", false, "read and estimate, never send a command")
 	f.BoolVar(&o.Arm, "arm", false, "arm and run as soon as the self-test has passed (real ports; the virtual rig arms itself)")
-	f.Var(report.Duration(&o.Duration, 0), "duration", "stop after this time")
+	f.Var(report.Duration(&o.Duration, 0), "duration", "stop this long after the first tick")
 	f.BoolVar(&o.UntilTrip, "until-trip", false, "end the run at the first safety trip (exit code 5)")
 	f.BoolVar(&o.Reset, "reset", false, "reset what the run before left in TRIP or ESTOP, once its cause is gone")
 	f.StringVar(&o.Rate, "rate", "", "override loop.rate, e.g. \"2 kHz\"")
@@ -47,7 +47,7 @@ func (o *RigOptions) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Link, "link", "", "also make this symbolic link to the first port")
 	f.BoolVar(&o.Bare, "bare", false, "the rig alone: no recording, no MQTT, no page")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the noise")
-	f.Var(report.Duration(&o.Duration, 0), "duration", "stop after this time")
+	f.Var(report.Duration(&o.Duration, 0), "duration", "stop this long after the first tick")
 	f.StringVar(&o.Record, "record", "", "override record.dir")
 	f.BoolVar(&o.NoRecord, "no-record", false, "do not record")
 	f.StringVar(&o.Web, "web", "", "address of the page; left out: any free port")

@@ -83,11 +83,6 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 		parent = ctx
 	}
 	ctx := parent
-	if o.Duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.Duration)
-		defer cancel()
-	}
 	if o.Life {
 		// the parent holds the other end of stdin: its end ends this program
 		var cancel context.CancelFunc
@@ -101,6 +96,11 @@ func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) e
 		runtime.GOMAXPROCS(8)           // more than the threads in system calls, or the runtime's monitor never sleeps (rt.Rest)
 		debug.SetMemoryLimit(256 << 20) // the loop allocates nothing; should anything else, collect at 256 MiB
 		rt.Prefer()                     // a starved rig is a rig that stopped sending
+	}
+	if o.Duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Duration)
+		defer cancel()
 	}
 	w := &plantWatch{Outside: Nobody{}, period: int64(1e9 / cfg.PlantRate()), realTime: realTime}
 	defer w.report(ctx, json.NewEncoder(out))()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -87,11 +88,6 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	ctx, wasInterrupted, stop := report.UntilInterrupt(parent)
 	defer stop()
 	watchStarter(ctx, starter, log)
-	if o.Duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.Duration)
-		defer cancel()
-	}
 
 	// the events go to the log at once and to the sinks as they come up
 	bus := &eventBus{log: log, outlets: outlets}
@@ -187,10 +183,16 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 		d.channels = newChannels(&a.Schema)
 	}
 	latch := d.keepLatch(cfg.IsVirtual())
+	var duration sync.Once
 	options := daemon.Options{
 		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: o.Arm, UntilTrip: o.UntilTrip,
 		Sinks: d.sinks, Emit: bus.emit, Offered: d.offered, InForce: d.inForceNow, Row: d.row,
-		OnCoreUp: func(pid int, fifo bool) { d.coreStarted(out, o.ReadyLine, ready, pid, fifo) },
+		OnCoreUp: func(pid int, fifo bool) {
+			d.coreStarted(out, o.ReadyLine, ready, pid, fifo)
+			if o.Duration > 0 { // counts from the first tick of the first core
+				duration.Do(func() { time.AfterFunc(o.Duration, func() { end(nil) }) })
+			}
+		},
 		Reset:    o.Reset,
 	}
 	latch.options(&options)

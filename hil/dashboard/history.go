@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -39,6 +40,8 @@ func (s *Server) getHistory(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, sink.ErrWindow):
 		http.Error(w, err.Error(), http.StatusBadRequest)
+	case errors.Is(err, context.Canceled):
+		http.Error(w, "the program behind this page is ending; start it again to see more", http.StatusServiceUnavailable)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	default:
