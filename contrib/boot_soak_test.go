@@ -5,7 +5,6 @@ package contrib
 import (
 	"bufio"
 	"context"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +37,7 @@ func bootGuest(t *testing.T, files map[string]string) map[string]string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	init, _ := filepath.Abs("testdata/guest-init")
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, kernel, "mem=1G", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet",
 		"con=null", "con0=null,fd:1", "uml_dir="+dir, "umid=guest", "init="+init, "--", share)
@@ -50,10 +49,10 @@ func bootGuest(t *testing.T, files map[string]string) map[string]string {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var all strings.Builder
-	answers := map[string]string{}
+	start, answers := time.Now(), map[string]string{}
 	line := regexp.MustCompile(`guest: (.*?) = (.*)`)
-	for sc := bufio.NewScanner(io.TeeReader(out, &all)); sc.Scan(); {
+	for sc := bufio.NewScanner(out); sc.Scan(); {
+		t.Logf("%4.0f s %s", time.Since(start).Seconds(), sc.Text())
 		if m := line.FindStringSubmatch(strings.TrimRight(sc.Text(), "\r")); m != nil {
 			if before := answers[m[1]]; before != "" {
 				m[2] = before + "\n" + m[2]
@@ -62,7 +61,6 @@ func bootGuest(t *testing.T, files map[string]string) map[string]string {
 		}
 	}
 	c.Wait()
-	t.Logf("%s", all.String())
 	if answers["end"] != "yes" {
 		t.Fatalf("the guest did not get to its end (%v)", ctx.Err())
 	}
