@@ -205,9 +205,7 @@ func (c *Config) checkBroker(r *schema.Report) {
 		return
 	}
 	r.ErrorIf(u.User != nil, "mqtt.broker", "user and password stand in mqtt.user and mqtt.password, not in the address")
-	if u.Port() == "" {
-		r.KeyErrorf("mqtt.broker", "%s has no port; 1883 is usual for tcp, 8883 for ssl", schema.Quote(m.Broker))
-	}
+	r.ErrorIf(u.Port() == "", "mqtt.broker", "%s has no port; 1883 is usual for tcp, 8883 for ssl", schema.Quote(m.Broker))
 	secure := u.Scheme == "ssl" || u.Scheme == "wss"
 	switch {
 	case m.CA != "" && !secure:

@@ -18,10 +18,8 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 	if r.HasProblem(a.path() + ".compensation.kind") {
 		return
 	}
-	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != axis.CompNone {
-		r.KeyWarnf(a.path()+".compensation.scale", "%s; above 0.95 a small error of the model over-compensates and the axis hunts",
-			schema.Short(k.Scale))
-	}
+	r.WarnIf(k.Scale > 0.95 && k.Scale <= 1 && k.Kind != axis.CompNone, a.path()+".compensation.scale",
+		"%s; above 0.95 a small error of the model over-compensates and the axis hunts", schema.Short(k.Scale))
 	c.checkUnused(r, a)
 	c.checkAdapt(r, a)
 	if r.HasProblem(a.path()+".control") || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".friction") ||
@@ -96,10 +94,8 @@ func (c *Config) checkDisturbance(r *schema.Report, a *Axis) {
 		r.KeyWarnf(a.path()+".compensation.bandwidth", "%s Hz; above a sixteenth of loop.rate, %s Hz, the delay of the loop is not covered by "+
 			"|Δ·Q| < 1: stability then rests on the inertia being right", schema.Short(k.Bandwidth), schema.Short(rate/16))
 	}
-	if k.DeadBand == 0 {
-		r.KeyWarnf(a.path()+".compensation.dead_band",
-			"0; a disturbance observer is integral action and hunts around a stuck position; want a few counts of the position sensor")
-	}
+	r.WarnIf(k.DeadBand == 0, a.path()+".compensation.dead_band",
+		"0; a disturbance observer is integral action and hunts around a stuck position; want a few counts of the position sensor")
 }
 
 // checkAdapt looks at what learning rests on: the model's inertia, damping, and a time that is slow for the loop.
@@ -137,9 +133,7 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 	}
 	at := a.path() + ".compensation.dither."
 	need := func(key string, v float64, what string) bool {
-		if v == 0 {
-			r.KeyErrorf(at+key, "is missing: kind %s needs it, in %s", d.Kind, what)
-		}
+		r.ErrorIf(v == 0, at+key, "is missing: kind %s needs it, in %s", d.Kind, what)
 		return v != 0
 	}
 	ok := need("frequency", d.Frequency, "Hz")

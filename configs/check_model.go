@@ -128,9 +128,7 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 			key string
 			v   float64
 		}{{"max_current", g.MaxCurrent}, {"rated_current", g.RatedI}} {
-			if k.v > 0 {
-				r.KeyErrorf(at+"."+k.key, "needs a measured current, %s.current", a.path())
-			}
+			r.ErrorIf(k.v > 0, at+"."+k.key, "needs a measured current, %s.current", a.path())
 		}
 	}
 	r.ErrorIf(g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent, at+".rated_current",

@@ -219,9 +219,7 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 	r.WarnIf(f.Register != nil && !kind.Registers, p+".at", "not used by protocol %s", d.Protocol)
 	if text := kind.Text; r.HasProblem(p+".type") || kind.Registers { // registers have their own types
 	} else if kind.Tracker {
-		if f.Type != 0 {
-			r.KeyWarnf(p+".type", "not used by protocol %s", d.Protocol)
-		}
+		r.WarnIf(f.Type != 0, p+".type", "not used by protocol %s", d.Protocol)
 	} else if f.Type == 0 {
 		r.KeyErrorf(p+".type", "is missing: one of u8, i8, u16, i16, u32, i32, f32, f64")
 	} else if !text && f.Type == wire.Text {
@@ -433,9 +431,8 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 	u := c.use(d, m.Field, true)
 	switch {
 	case u.axis == nil:
-		if !r.HasProblem("axes") {
-			r.KeyErrorf(p, "no axis uses %s.%s; name it under drive: command or drive: enable of an axis, or leave it out", d.Name, m.Name)
-		}
+		r.ErrorIf(!r.HasProblem("axes"), p, "no axis uses %s.%s; name it under drive: command or drive: enable of an axis, or leave it out",
+			d.Name, m.Name)
 		return
 	case m.Limit == [2]float64{}:
 		r.KeyErrorf(p+".limit", "is missing: the command never leaves it, e.g. ±24 V")

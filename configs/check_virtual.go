@@ -260,9 +260,7 @@ func (c *Config) checkScript(r *schema.Report) {
 				c.unknownSignal(r, p+".sensor", e.Sensor, "measurement", measured)
 				continue
 			}
-			if readings[k].Output < 0 {
-				r.KeyErrorf(p+".sensor", "%s measures nothing of the plant", e.Sensor)
-			}
+			r.ErrorIf(readings[k].Output < 0, p+".sensor", "%s measures nothing of the plant", e.Sensor)
 			if e.Fault == plant.Healthy {
 				r.KeyErrorf(p+".fault", "is missing: %s", strings.Join(e.Fault.Words()[1:], ", "))
 			}

@@ -102,9 +102,8 @@ func (c *ContactRun) Check(r *schema.Report) {
 		name    string
 		present bool
 	}{{"brush", c.Brush != nil}, {"scene", c.Scene != nil}, {"toy", c.Toy != nil}} {
-		if s.present && c.System != "" && s.name != c.System && !(c.System == "brush-motor" && s.name == "brush") {
-			r.KeyErrorf(s.name, "the system is %s; leave this section out", c.System)
-		}
+		r.ErrorIf(s.present && c.System != "" && s.name != c.System && !(c.System == "brush-motor" && s.name == "brush"), s.name,
+			"the system is %s; leave this section out", c.System)
 	}
 	switch c.System {
 	case "brush", "brush-motor":

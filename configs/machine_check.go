@@ -220,9 +220,8 @@ func (j *JointFriction) check(r *schema.Report, at, kind string) {
 		return
 	}
 	_, sided := law.(*friction.TwoSidedStick)
-	if sided || byDirection(law) != "" || j.Friction.param("offset") != 0 && !math.IsNaN(j.Friction.param("offset")) {
-		r.KeyErrorf(at+".friction", "with friction_speed the law has to be the same both ways: no backward, no offset")
-	}
+	r.ErrorIf(sided || byDirection(law) != "" || j.Friction.param("offset") != 0 && !math.IsNaN(j.Friction.param("offset")), at+".friction",
+		"with friction_speed the law has to be the same both ways: no backward, no offset")
 }
 
 // checkMotors wants what each kind needs.

@@ -28,10 +28,8 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 		if r.HasProblem(at) {
 			continue
 		}
-		if start.Rest {
-			r.KeyErrorf("start.equilibrium", "what the controller %s sets depends on where the machine is, and the equilibrium is found with the "+
-				"forces of the file's position; leave one of them out", k.Name)
-		}
+		r.ErrorIf(start.Rest, "start.equilibrium", "what the controller %s sets depends on where the machine is, and the equilibrium is found "+
+			"with the forces of the file's position; leave one of them out", k.Name)
 		r.FirstErrorIf(k.Kp == 0 && k.Ki == 0 && k.Kd == 0 && !r.HasProblem(at+".ki") && !r.HasProblem(at+".kd"), at+".kp",
 			"is missing: with kp, ki and kd at 0 the controller does nothing")
 		targets := []string{k.Acts}

@@ -65,16 +65,13 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			c.unknownSignal(r, a.path(), a.Name, "revolute or prismatic joint of the machine", all)
 			continue
 		}
-		if b.Joint.Nominal > 0 || b.Joint.asks() {
-			r.KeyErrorf(a.path()+".friction", "the force that the joint carries acts on its friction in the machine file, and an axis does not "+
-				"know it: take friction_load, or mu, out there")
-		}
+		r.ErrorIf(b.Joint.Nominal > 0 || b.Joint.asks(), a.path()+".friction", "the force that the joint carries acts on its friction in the "+
+			"machine file, and an axis does not know it: take friction_load, or mu, out there")
 		if b.Joint.Smoothing > 0 {
 			r.KeyErrorf(a.path()+".friction", "leave friction_speed of the joint out of the machine file: an axis sticks")
 		}
-		if b.Joint.Motion != nil || b.Joint.Effort != nil {
-			r.KeyErrorf(a.path(), "the machine file gives the joint a motion or an effort already; leave it out there")
-		}
+		r.ErrorIf(b.Joint.Motion != nil || b.Joint.Effort != nil, a.path(),
+			"the machine file gives the joint a motion or an effort already; leave it out there")
 		if by := p.Machine.run.Machine.setBy(a.Name + ".effort"); by != "" {
 			r.KeyErrorf(a.path(), "the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", by)
 		}
@@ -82,9 +79,8 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			r.KeyErrorf(m.path()+".kind", "%s, but the joint of the machine is %s", m.Kind, b.Joint.Kind)
 		}
 		for key, x := range map[string]float64{"inertia": a.Inertia, "load_inertia": a.LoadJ, "start": a.Start} {
-			if x != 0 {
-				r.KeyErrorf(a.path()+"."+key, "of a plant of kind machine the machine file says it: inertia and armature of the joint, joint.position")
-			}
+			r.ErrorIf(x != 0, a.path()+"."+key,
+				"of a plant of kind machine the machine file says it: inertia and armature of the joint, joint.position")
 		}
 	}
 	if r.HasProblem("virtual.plant") || r.HasProblem("axes") || len(p.Axes) == 0 || len(p.Axes) > plant.MostAxes {
