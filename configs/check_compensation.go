@@ -104,10 +104,9 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 	if k.Kind.Info().Learns == nil {
 		return
 	}
-	if f := k.Adapt.Range; !(f[0] > 0 && f[0] <= 1 && f[1] >= 1) || math.IsInf(f[1], 0) {
-		r.KeyErrorf(a.path()+".compensation.adapt.range", "%s to %s, want two numbers > 0 around 1, the model", schema.Short(f[0]),
-			schema.Short(f[1]))
-	}
+	f := k.Adapt.Range
+	r.ErrorIf(!(f[0] > 0 && f[0] <= 1 && f[1] >= 1) || math.IsInf(f[1], 0), a.path()+".compensation.adapt.range",
+		"%s to %s, want two numbers > 0 around 1, the model", schema.Short(f[0]), schema.Short(f[1]))
 	if !k.Inertia {
 		r.KeyWarnf(a.path()+".compensation.inertia", "false; kind %s takes the missing J times acceleration for friction", k.Kind)
 	}
@@ -119,10 +118,9 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 		return
 	}
 	// K ≥ kd/2 (estimator.SlidingOf): learning with the time constant t is overdamped for t > 4·J/K
-	if most := 8 * a.MotorModel().J / a.Control.Kd; k.Adapt.Time > 0 && k.Adapt.Time < most {
-		r.KeyWarnf(a.path()+".compensation.adapt.time", "%s s; below 8·J/kd = %.3g s learning is faster than the loop and rings",
-			schema.Short(k.Adapt.Time), most)
-	}
+	most := 8 * a.MotorModel().J / a.Control.Kd
+	r.WarnIf(k.Adapt.Time > 0 && k.Adapt.Time < most, a.path()+".compensation.adapt.time",
+		"%s s; below 8·J/kd = %.3g s learning is faster than the loop and rings", schema.Short(k.Adapt.Time), most)
 }
 
 // checkDither compares the dither with break-away, actuator and the frequencies of the loop.

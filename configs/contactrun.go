@@ -159,9 +159,8 @@ func (c *ContactRun) Check(r *schema.Report) {
 	r.ErrorIf(c.System == "brush-motor" && e.Kind != "fixed-step", "engine.kind", "a motor with brushes runs with fixed steps")
 	r.ErrorIf(c.System != "brush-motor" && r.HasKey("drive"), "drive", "for the system brush-motor; this is %s", c.System)
 	if e.Kind == "fixed-step" {
-		if n := c.Duration / e.Step; n > 2e9 {
-			r.KeyErrorf("engine.step", "%g s gives %.3g steps; at most 2e9", e.Step, n)
-		}
+		n := c.Duration / e.Step
+		r.ErrorIf(n > 2e9, "engine.step", "%g s gives %.3g steps; at most 2e9", e.Step, n)
 		r.ErrorIf(e.Impact == contact.Sequential, "engine.impact",
 			"sequential needs the event-driven engine, which knows which pair collides first")
 	}

@@ -251,8 +251,8 @@ func (m *Machine) controllersWithout(motors func(name string) bool) (left []Mach
 func (m *Machine) period(r *schema.Report, duration float64) {
 	for i := range m.Controllers {
 		k := &m.Controllers[i]
-		if at := "machine.controllers." + k.Name + ".every"; k.SamplePeriod > duration && duration > 0 && !r.HasProblem(at) {
-			r.KeyWarnf(at, "%g s is longer than the run of %g s: the controller samples once, at the start", k.SamplePeriod, duration)
-		}
+		at := "machine.controllers." + k.Name + ".every"
+		r.WarnIf(k.SamplePeriod > duration && duration > 0 && !r.HasProblem(at), at,
+			"%g s is longer than the run of %g s: the controller samples once, at the start", k.SamplePeriod, duration)
 	}
 }

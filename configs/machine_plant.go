@@ -72,9 +72,8 @@ func (c *Config) checkLinkage(r *schema.Report) {
 		}
 		r.ErrorIf(b.Joint.Motion != nil || b.Joint.Effort != nil, a.path(),
 			"the machine file gives the joint a motion or an effort already; leave it out there")
-		if by := p.Machine.run.Machine.setBy(a.Name + ".effort"); by != "" {
-			r.KeyErrorf(a.path(), "the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", by)
-		}
+		by := p.Machine.run.Machine.setBy(a.Name + ".effort")
+		r.ErrorIf(by != "", a.path(), "the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", by)
 		if m := c.ModelOf(a.Name); m != nil && m.Linear() != (b.Joint.Kind == "prismatic") && !r.HasProblem(m.path()+".kind") {
 			r.KeyErrorf(m.path()+".kind", "%s, but the joint of the machine is %s", m.Kind, b.Joint.Kind)
 		}

@@ -149,9 +149,9 @@ func (c *Simulate) checkRun(r *schema.Report) {
 		l := &c.Friction[i]
 		l.advise(r)
 		l.checkPlant(r)
-		if info, _ := friction.Find(l.Name); info.Force && c.Plant.Kind.Info().ImposesMotion {
-			r.KeyWarnf(l.path, "%s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.Name)
-		}
+		info, _ := friction.Find(l.Name)
+		r.WarnIf(info.Force && c.Plant.Kind.Info().ImposesMotion, l.path,
+			"%s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.Name)
 	}
 }
 
