@@ -139,9 +139,8 @@ func (c *BallRun) Check(r *schema.Report) {
 	checkBall(r, c.Version, &c.Ball, c.Markers)
 	r.ErrorIf(c.Start.Sliding != [2]float64{} && !c.Ball.Slips, "start.sliding",
 		"the contact slides at the start, and ball.slips says that it cannot")
-	if n := c.Duration * c.Cameras.Rate; n > maxRows && !r.HasProblem("duration") && !r.HasProblem("cameras") {
-		r.KeyErrorf("duration", "%.3g frames, at most %d are kept", n, maxRows)
-	}
+	n := c.Duration * c.Cameras.Rate
+	r.ErrorIf(n > maxRows && !r.HasProblem("duration") && !r.HasProblem("cameras"), "duration", "%.3g frames, at most %d are kept", n, maxRows)
 }
 
 // Check looks at what the tags cannot say.
@@ -159,9 +158,8 @@ func (c *BallFit) Check(r *schema.Report) {
 		r.KeyErrorf("noise", "is missing: poses do not tell their noise; that of a point of the ball, in m")
 	}
 	r.ErrorIf(c.Ball.Slips, "ball.slips", "a fit takes the ball to roll, and refuses a recording in which it does not; leave it out")
-	if s := c.Data.Span; s != [2]float64{} && !(s[0] >= 0 && s[1] > s[0]) {
-		r.KeyErrorf("data.span", "from %g to %g s, want rising times", s[0], s[1])
-	}
+	s := c.Data.Span
+	r.ErrorIf(s != [2]float64{} && !(s[0] >= 0 && s[1] > s[0]), "data.span", "from %g to %g s, want rising times", s[0], s[1])
 	if err := ball.CheckFree(c.FreeParameters); err != nil && !r.HasProblem("free") {
 		for text := range strings.Lines(err.Error()) {
 			r.Errorf("free", "%s", strings.TrimSpace(text))

@@ -112,9 +112,9 @@ func (c *Config) checkBallPlant(r *schema.Report) {
 			"%s, but the plant is a ball, which nothing drives; want none", a.Drive.Kind)
 	}
 	for i := range c.Devices {
-		if d := &c.Devices[i]; d.Name == ballName {
-			r.KeyErrorf(d.path(), "a plant of kind ball calls its own numbers %s.x and so on; give the device another name", ballName)
-		}
+		d := &c.Devices[i]
+		r.ErrorIf(d.Name == ballName, d.path(), "a plant of kind ball calls its own numbers %s.x and so on; give the device another name",
+			ballName)
 	}
 	b := p.Ball
 	for _, s := range []struct {
@@ -125,10 +125,9 @@ func (c *Config) checkBallPlant(r *schema.Report) {
 			r.SectionError(at+".ball."+s.key, bad.Path, bad.Text)
 		}
 	}
-	if s := b.Start; s.RestartPeriod > 0 && s.RestartPeriod*c.FastestRate() < 2 {
-		r.KeyErrorf(at+".ball.start.every", "%s s, want at least two frames, %s s", schema.Short(s.RestartPeriod),
-			schema.Short(2/c.FastestRate()))
-	}
+	s := b.Start
+	r.ErrorIf(s.RestartPeriod > 0 && s.RestartPeriod*c.FastestRate() < 2, at+".ball.start.every", "%s s, want at least two frames, %s s",
+		schema.Short(s.RestartPeriod), schema.Short(2/c.FastestRate()))
 }
 
 // checkSeen wants something behind every measurement of a ball's rig.

@@ -113,13 +113,11 @@ func (b *Brush) measure(r *schema.Report, dir string) {
 		at := "brush." + f.key
 		section, _, _ := strings.Cut(at, "."+f.key[strings.Index(f.key, ".")+1:])
 		for _, key := range f.instead {
-			if k := section + "." + key; r.HasKey(k) {
-				r.KeyErrorf(k, "not used, %s has what was measured; leave it out", at)
-			}
+			k := section + "." + key
+			r.ErrorIf(r.HasKey(k), k, "not used, %s has what was measured; leave it out", at)
 		}
-		if err := f.read(*path, &b.Params); err != nil {
-			r.KeyErrorf(at, "%v", err)
-		}
+		err := f.read(*path, &b.Params)
+		r.ErrorIf(err != nil, at, "%v", err)
 	}
 }
 

@@ -73,9 +73,8 @@ func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAx
 		v   float64
 	}{{"cogging", a.Cogging}, {"gravity", a.Gravity}, {"stops.stiffness", a.Stops.Stiffness}, {"motor.brush_drop", a.Motor.BrushDrop},
 		{"thermal.copper_tc", a.Thermal.CopperTC}, {"thermal.friction_tc", a.Thermal.FrictionTC}} {
-		if p := at + "." + k.key; k.v != 0 && r.HasKey(p) {
-			r.KeyWarnf(p, "not used by a plant of kind brush")
-		}
+		p := at + "." + k.key
+		r.WarnIf(k.v != 0 && r.HasKey(p), p, "not used by a plant of kind brush")
 	}
 	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m != nil && m.Friction.Model != nil {
 		r.KeyErrorf(m.path()+".friction", "Coulomb friction of %s N·m, of which the brushes of virtual.plant.brush alone have %s N·m; what is "+

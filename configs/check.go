@@ -113,10 +113,9 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 	if a.Reference.Quantity != axis.OfPosition {
 		return
 	}
-	if top := a.Guard.MaxSpeed; top > 0 && speed > top {
-		r.KeyErrorf(at, "asks for up to %s %[4]s, but %[2]s.guard.max_speed trips at %[3]s %[4]s", schema.Short(speed), a.path(),
-			schema.Short(top), a.Unit("rad/s"))
-	}
+	top := a.Guard.MaxSpeed
+	r.ErrorIf(top > 0 && speed > top, at, "asks for up to %s %[4]s, but %[2]s.guard.max_speed trips at %[3]s %[4]s", schema.Short(speed),
+		a.path(), schema.Short(top), a.Unit("rad/s"))
 	c.checkTop(r, a, speed)
 }
 
@@ -205,17 +204,14 @@ func (c *Config) checkBroker(r *schema.Report) {
 		return
 	}
 	r.ErrorIf(u.User != nil, "mqtt.broker", "user and password stand in mqtt.user and mqtt.password, not in the address")
-	if u.Port() == "" {
-		r.KeyErrorf("mqtt.broker", "%s has no port; 1883 is usual for tcp, 8883 for ssl", schema.Quote(m.Broker))
-	}
+	r.ErrorIf(u.Port() == "", "mqtt.broker", "%s has no port; 1883 is usual for tcp, 8883 for ssl", schema.Quote(m.Broker))
 	secure := u.Scheme == "ssl" || u.Scheme == "wss"
 	switch {
 	case m.CA != "" && !secure:
 		r.KeyErrorf("mqtt.ca", "needs ssl:// or wss://, the broker is %s://", u.Scheme)
 	case m.CA != "":
-		if _, err := os.Stat(m.CA); err != nil {
-			r.KeyErrorf("mqtt.ca", "%v", err)
-		}
+		_, err := os.Stat(m.CA)
+		r.ErrorIf(err != nil, "mqtt.ca", "%v", err)
 	}
 	r.ErrorIf(m.Password != "" && m.User == "", "mqtt.user", "is missing: there is a password without a user")
 	if ip := net.ParseIP(u.Hostname()); m.Password != "" && !secure && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {

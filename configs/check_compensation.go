@@ -18,10 +18,8 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 	if r.HasProblem(a.path() + ".compensation.kind") {
 		return
 	}
-	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != axis.CompNone {
-		r.KeyWarnf(a.path()+".compensation.scale", "%s; above 0.95 a small error of the model over-compensates and the axis hunts",
-			schema.Short(k.Scale))
-	}
+	r.WarnIf(k.Scale > 0.95 && k.Scale <= 1 && k.Kind != axis.CompNone, a.path()+".compensation.scale",
+		"%s; above 0.95 a small error of the model over-compensates and the axis hunts", schema.Short(k.Scale))
 	c.checkUnused(r, a)
 	c.checkAdapt(r, a)
 	if r.HasProblem(a.path()+".control") || r.HasProblem(a.path()+".motor") || r.HasProblem(a.path()+".friction") ||
@@ -96,10 +94,8 @@ func (c *Config) checkDisturbance(r *schema.Report, a *Axis) {
 		r.KeyWarnf(a.path()+".compensation.bandwidth", "%s Hz; above a sixteenth of loop.rate, %s Hz, the delay of the loop is not covered by "+
 			"|Δ·Q| < 1: stability then rests on the inertia being right", schema.Short(k.Bandwidth), schema.Short(rate/16))
 	}
-	if k.DeadBand == 0 {
-		r.KeyWarnf(a.path()+".compensation.dead_band",
-			"0; a disturbance observer is integral action and hunts around a stuck position; want a few counts of the position sensor")
-	}
+	r.WarnIf(k.DeadBand == 0, a.path()+".compensation.dead_band",
+		"0; a disturbance observer is integral action and hunts around a stuck position; want a few counts of the position sensor")
 }
 
 // checkAdapt looks at what learning rests on: the model's inertia, damping, and a time that is slow for the loop.
@@ -108,10 +104,9 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 	if k.Kind.Info().Learns == nil {
 		return
 	}
-	if f := k.Adapt.Range; !(f[0] > 0 && f[0] <= 1 && f[1] >= 1) || math.IsInf(f[1], 0) {
-		r.KeyErrorf(a.path()+".compensation.adapt.range", "%s to %s, want two numbers > 0 around 1, the model", schema.Short(f[0]),
-			schema.Short(f[1]))
-	}
+	f := k.Adapt.Range
+	r.ErrorIf(!(f[0] > 0 && f[0] <= 1 && f[1] >= 1) || math.IsInf(f[1], 0), a.path()+".compensation.adapt.range",
+		"%s to %s, want two numbers > 0 around 1, the model", schema.Short(f[0]), schema.Short(f[1]))
 	if !k.Inertia {
 		r.KeyWarnf(a.path()+".compensation.inertia", "false; kind %s takes the missing J times acceleration for friction", k.Kind)
 	}
@@ -123,10 +118,9 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 		return
 	}
 	// K ≥ kd/2 (estimator.SlidingOf): learning with the time constant t is overdamped for t > 4·J/K
-	if most := 8 * a.MotorModel().J / a.Control.Kd; k.Adapt.Time > 0 && k.Adapt.Time < most {
-		r.KeyWarnf(a.path()+".compensation.adapt.time", "%s s; below 8·J/kd = %.3g s learning is faster than the loop and rings",
-			schema.Short(k.Adapt.Time), most)
-	}
+	most := 8 * a.MotorModel().J / a.Control.Kd
+	r.WarnIf(k.Adapt.Time > 0 && k.Adapt.Time < most, a.path()+".compensation.adapt.time",
+		"%s s; below 8·J/kd = %.3g s learning is faster than the loop and rings", schema.Short(k.Adapt.Time), most)
 }
 
 // checkDither compares the dither with break-away, actuator and the frequencies of the loop.
@@ -137,9 +131,7 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 	}
 	at := a.path() + ".compensation.dither."
 	need := func(key string, v float64, what string) bool {
-		if v == 0 {
-			r.KeyErrorf(at+key, "is missing: kind %s needs it, in %s", d.Kind, what)
-		}
+		r.ErrorIf(v == 0, at+key, "is missing: kind %s needs it, in %s", d.Kind, what)
 		return v != 0
 	}
 	ok := need("frequency", d.Frequency, "Hz")

@@ -20,10 +20,9 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 			schema.Short(10/c.Loop.Rate))
 		r.ErrorIf(e.RLS.Memory > 0 && e.RLS.Memory < 5*e.RLS.Window, rls+".memory",
 			"%s s, want at least five windows, %s s, or 0 for no forgetting", schema.Short(e.RLS.Memory), schema.Short(5*e.RLS.Window))
-		if vs := a.Friction.StribeckSpeed(); e.RLS.MinVel < vs {
-			r.KeyWarnf(rls+".min_velocity", "%s %[3]s is below the Stribeck velocity, %[2]s %[3]s: windows in its range bias the Coulomb estimate",
-				schema.Short(e.RLS.MinVel), schema.Short(vs), a.Unit("rad/s"))
-		}
+		vs := a.Friction.StribeckSpeed()
+		r.WarnIf(e.RLS.MinVel < vs, rls+".min_velocity", "%s %[3]s is below the Stribeck velocity, %[2]s %[3]s: windows in its range bias the "+
+			"Coulomb estimate", schema.Short(e.RLS.MinVel), schema.Short(vs), a.Unit("rad/s"))
 	}
 	// the bristle must be resolved by the encoder, else presliding cannot be compensated [theory §4.2]
 	if r.HasProblem(p+".friction") || a.Friction.Model == nil || a.Compensation.Kind != axis.CompObserver {
@@ -31,10 +30,9 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	}
 	stick := a.Friction.Model.Levels().Rest.Max() / a.Friction.Model.Stiffness().K
 	if m := c.measurement(a.Position); m != nil {
-		if count := math.Abs(m.Scale); stick > 0 && count > stick/4 {
-			r.KeyWarnf(p+".compensation.kind", "one count, %s %[3]s, is more than a quarter of the presliding travel, break-away over stiffness, "+
-				"%[2]s %[3]s; the observer will not see presliding", schema.Short(count), schema.Short(stick), a.Unit("rad"))
-		}
+		count := math.Abs(m.Scale)
+		r.WarnIf(stick > 0 && count > stick/4, p+".compensation.kind", "one count, %s %[3]s, is more than a quarter of the presliding travel, "+
+			"break-away over stiffness, %[2]s %[3]s; the observer will not see presliding", schema.Short(count), schema.Short(stick), a.Unit("rad"))
 	}
 }
 
@@ -100,17 +98,15 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 		r.KeyWarnf(at, "the loop crosses over at about %.3g rad/s; above a quarter of the rate, %.3g rad/s, the delay of the loop eats the "+
 			"damping", math.Max(cross, wn), rate/4)
 	}
-	if zeta := (k.Kd + viscous) / (2 * math.Sqrt(k.Kp*m.J)); k.Kp > 0 && zeta < 0.2 {
-		r.KeyWarnf(at+".kd", "damping ratio %.2g without friction; below 0.2 the axis rings", zeta)
-	}
+	zeta := (k.Kd + viscous) / (2 * math.Sqrt(k.Kp*m.J))
+	r.WarnIf(k.Kp > 0 && zeta < 0.2, at+".kd", "damping ratio %.2g without friction; below 0.2 the axis rings", zeta)
 	unit, lim := a.Unit("N·m"), c.limitOf(a)
 	top := math.Max(-lim[0], lim[1])
 	switch a.Drive.Kind {
 	case plant.VoltageDrive:
-		if stall := m.K * math.Max(0, top-m.BrushDrop) / m.R; k.Limit > stall && top > 0 {
-			r.KeyWarnf(at+".limit", "%s %s is never reached; the drive's %.3g V give %.3g %[2]s at standstill", schema.Short(k.Limit),
-				unit, top, stall)
-		}
+		stall := m.K * math.Max(0, top-m.BrushDrop) / m.R
+		r.WarnIf(k.Limit > stall && top > 0, at+".limit", "%s %s is never reached; the drive's %.3g V give %.3g %[2]s at standstill",
+			schema.Short(k.Limit), unit, top, stall)
 	case plant.CurrentDrive, plant.EffortDrive:
 		most := top
 		if a.Drive.Kind == plant.CurrentDrive {
@@ -128,9 +124,7 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 			key string
 			v   float64
 		}{{"max_current", g.MaxCurrent}, {"rated_current", g.RatedI}} {
-			if k.v > 0 {
-				r.KeyErrorf(at+"."+k.key, "needs a measured current, %s.current", a.path())
-			}
+			r.ErrorIf(k.v > 0, at+"."+k.key, "needs a measured current, %s.current", a.path())
 		}
 	}
 	r.ErrorIf(g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent, at+".rated_current",
@@ -155,10 +149,10 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 		r.ErrorIf(l.limits != [2]float64{} && !(l.limits[0] < l.limits[1]), at+"."+l.key, "%s to %s, want low < high", schema.Short(l.limits[0]),
 			schema.Short(l.limits[1]))
 	}
-	if t, s := g.Travel, g.Stop; t[0] < t[1] && s[0] < s[1] && (s[0] <= t[0] || s[1] >= t[1]) {
-		r.KeyErrorf(at+".stop", "%s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips",
-			schema.Short(s[0]), schema.Short(s[1]), a.Unit("rad"), schema.Short(t[0]), schema.Short(t[1]))
-	}
+	t, s := g.Travel, g.Stop
+	r.ErrorIf(t[0] < t[1] && s[0] < s[1] && (s[0] <= t[0] || s[1] >= t[1]), at+".stop",
+		"%s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips", schema.Short(s[0]), schema.Short(s[1]),
+		a.Unit("rad"), schema.Short(t[0]), schema.Short(t[1]))
 	if m := c.measurement(a.Current); m != nil && g.MaxCurrent != 0 && m.Range != [2]float64{} &&
 		(g.MaxCurrent > m.Range[1] || -g.MaxCurrent < m.Range[0]) {
 		r.KeyWarnf(at+".max_current", "%s A is outside the range of %s, which holds the rig first", schema.Short(g.MaxCurrent), m.Name)

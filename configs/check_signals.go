@@ -77,10 +77,9 @@ func (c *Config) checkPorts(r *schema.Report) {
 	for i := range c.Devices {
 		d := &c.Devices[i]
 		p := d.path()
-		if other := first[d.Port]; other != "" && d.Port != "" && !d.isVirtual() && !r.HasProblem(p+".port") {
-			r.KeyErrorf(p+".port", "%s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, at: "+
-				"{slave: …, register: …}", d.Port, other)
-		}
+		other := first[d.Port]
+		r.FirstErrorIf(other != "" && d.Port != "" && !d.isVirtual(), p+".port", "%s is the port of %s too; one port is one device: several "+
+			"slaves on a bus are fields with an address, at: {slave: …, register: …}", d.Port, other)
 		first[d.Port] = p
 		r.FirstErrorIf(d.isVirtual() != c.IsVirtual(), p+".port", "%s beside a virtual rig; either all devices are virtual or none", d.Port)
 		if measured += len(d.Measure) + 1; measured > hil.MaxMeasured {
@@ -112,9 +111,8 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 	}
 	first := map[string]string{}
 	once := func(at, name string) {
-		if other, twice := first[name]; twice && name != "" {
-			r.KeyErrorf(at+".name", "%q is the name of %s too", name, other)
-		}
+		other, twice := first[name]
+		r.ErrorIf(twice && name != "", at+".name", "%q is the name of %s too", name, other)
 		first[name] = at
 	}
 	for i, m := range d.Measure {
@@ -189,10 +187,10 @@ func (c *Config) checkPlan(r *schema.Report, d *Device) {
 	if err != nil {
 		return
 	}
-	if n := len(plan.Groups); n > device.MaxGroups || len(d.Measure)+n > wire.MaxFields {
-		r.KeyErrorf(p+".measure", "%d fields in %d requests; at most %d requests, and %d of both together. %s.%s.gap reads fields at once that "+
-			"do not lie next to each other", len(d.Measure), n, device.MaxGroups, wire.MaxFields, p, d.Protocol)
-	}
+	n := len(plan.Groups)
+	r.ErrorIf(n > device.MaxGroups || len(d.Measure)+n > wire.MaxFields, p+".measure", "%d fields in %d requests; at most %d requests, and "+
+		"%d of both together. %s.%s.gap reads fields at once that do not lie next to each other", len(d.Measure), n, device.MaxGroups,
+		wire.MaxFields, p, d.Protocol)
 	for _, g := range plan.Groups {
 		if plan.Streams {
 			break
@@ -219,9 +217,7 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 	r.WarnIf(f.Register != nil && !kind.Registers, p+".at", "not used by protocol %s", d.Protocol)
 	if text := kind.Text; r.HasProblem(p+".type") || kind.Registers { // registers have their own types
 	} else if kind.Tracker {
-		if f.Type != 0 {
-			r.KeyWarnf(p+".type", "not used by protocol %s", d.Protocol)
-		}
+		r.WarnIf(f.Type != 0, p+".type", "not used by protocol %s", d.Protocol)
 	} else if f.Type == 0 {
 		r.KeyErrorf(p+".type", "is missing: one of u8, i8, u16, i16, u32, i32, f32, f64")
 	} else if !text && f.Type == wire.Text {
@@ -241,10 +237,9 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 		return
 	}
 	u := c.use(d, m.Field, false)
-	if lo, hi, ok := m.Field.Range(); ok && m.Range != [2]float64{} && (m.Range[0] < lo || m.Range[1] > hi) {
-		r.KeyWarnf(p+".range", "%s carries %s to %s %s; beyond it the device saturates and the range check stays silent", m.Type,
-			schema.Short(lo), schema.Short(hi), m.Unit)
-	}
+	lo, hi, ok := m.Field.Range()
+	r.WarnIf(ok && m.Range != [2]float64{} && (m.Range[0] < lo || m.Range[1] > hi), p+".range", "%s carries %s to %s %s; beyond it the "+
+		"device saturates and the range check stays silent", m.Type, schema.Short(lo), schema.Short(hi), m.Unit)
 	if m.Stale > 0 && !r.HasProblem("loop.rate") && !r.HasProblem(d.path()+".rate") {
 		slow, what := 1/c.Loop.Rate, "loop"
 		if period := 1 / c.sentRate(d, m); period > slow {
@@ -433,9 +428,8 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 	u := c.use(d, m.Field, true)
 	switch {
 	case u.axis == nil:
-		if !r.HasProblem("axes") {
-			r.KeyErrorf(p, "no axis uses %s.%s; name it under drive: command or drive: enable of an axis, or leave it out", d.Name, m.Name)
-		}
+		r.ErrorIf(!r.HasProblem("axes"), p, "no axis uses %s.%s; name it under drive: command or drive: enable of an axis, or leave it out",
+			d.Name, m.Name)
 		return
 	case m.Limit == [2]float64{}:
 		r.KeyErrorf(p+".limit", "is missing: the command never leaves it, e.g. ±24 V")
@@ -448,9 +442,8 @@ func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) 
 	if lo, hi, ok := m.Range(); ok {
 		r.ErrorIf(m.Limit[0] < lo || m.Limit[1] > hi, p+".limit", "%s to %s %s does not fit %s with this scale, which carries %s to %s",
 			schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
-		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); !u.enable && steps < 100 {
-			r.KeyWarnf(p+".scale", "the whole limit is %.3g counts; the drive moves in coarse steps", steps)
-		}
+		steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale)
+		r.WarnIf(!u.enable && steps < 100, p+".scale", "the whole limit is %.3g counts; the drive moves in coarse steps", steps)
 	}
 	switch {
 	case u.enable:

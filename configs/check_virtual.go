@@ -32,10 +32,9 @@ func (c *Config) checkVirtual(r *schema.Report) {
 func (c *Config) checkRates(r *schema.Report) {
 	v := c.Virtual
 	multiple := func(key string, hz float64) {
-		if n := v.InnerRate / hz; math.Abs(n-math.Round(n)) > 1e-9*n {
-			r.KeyErrorf("virtual.inner_rate", "%s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key,
-				schema.Short(hz))
-		}
+		n := v.InnerRate / hz
+		r.ErrorIf(math.Abs(n-math.Round(n)) > 1e-9*n, "virtual.inner_rate", "%s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key,
+			schema.Short(hz))
 	}
 	if !r.HasProblem("loop.rate") {
 		multiple("loop.rate", c.Loop.Rate)
@@ -43,10 +42,9 @@ func (c *Config) checkRates(r *schema.Report) {
 	for i := range c.Devices {
 		if d := &c.Devices[i]; d.Rate > 0 && !r.HasProblem(d.path()+".rate") {
 			multiple(d.path()+".rate", d.Rate)
-			if n := c.FastestRate() / d.Rate; math.Abs(n-math.Round(n)) > 1e-9*n {
-				r.KeyErrorf(d.path()+".rate", "%s Hz; a device of the virtual rig sends at a whole part of the rate of the fastest, %s Hz",
-					schema.Short(d.Rate), schema.Short(c.FastestRate()))
-			}
+			n := c.FastestRate() / d.Rate
+			r.ErrorIf(math.Abs(n-math.Round(n)) > 1e-9*n, d.path()+".rate", "%s Hz; a device of the virtual rig sends at a whole part of the rate "+
+				"of the fastest, %s Hz", schema.Short(d.Rate), schema.Short(c.FastestRate()))
 		}
 	}
 }
@@ -81,13 +79,11 @@ func (c *Config) checkPlant(r *schema.Report) {
 	} else if p.Kind == brushPlant {
 		most = 1
 	}
-	if n := len(p.Axes); n < least || n > most {
-		r.KeyErrorf(at+".axes", "%d with those of the file; a plant of kind %s has %s", n, p.Kind, axesText(least, most))
-	}
+	n := len(p.Axes)
+	r.ErrorIf(n < least || n > most, at+".axes", "%d with those of the file; a plant of kind %s has %s", n, p.Kind, axesText(least, most))
 	if p.TwoLink != nil && p.Kind == armPlant {
-		if err := p.TwoLink.Validate(); err != nil {
-			r.KeyErrorf(at+".two_link", "%v", err)
-		}
+		err := p.TwoLink.Validate()
+		r.ErrorIf(err != nil, at+".two_link", "%v", err)
 	}
 	if p.Kind == machinePlant && p.Machine != nil {
 		defer c.checkLinkage(r)
@@ -132,9 +128,8 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 	r.ErrorIf(a.Drive.Kind.is(plant.CurrentDrive) && a.K == 0, p+".K", "is missing: the effort per current")
 	r.ErrorIf(a.Drive.Kind.is(plant.VelocityDrive) && a.Drive.Kp == 0 && a.Drive.Ki == 0, p+".drive.kp",
 		"is missing: a velocity drive controls the speed by itself, with kp and ki")
-	if _, err := a.Drive.Limit.inUnit(c.limitUnit(a)); err != nil {
-		r.KeyErrorf(p+".drive.limit", "%v", err)
-	}
+	_, err := a.Drive.Limit.inUnit(c.limitUnit(a))
+	r.ErrorIf(err != nil, p+".drive.limit", "%v", err)
 	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m == nil {
 		r.KeyErrorf(p+".friction", "is missing: no axis of the file has that name")
 	} else if a.Friction.Model != nil { // without, the model's is missing or less than that of brushes: said there
@@ -142,10 +137,9 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 		a.Friction.checkPlant(r)
 	}
 	r.ErrorIf(a.Cogging > 0 && a.CoggingN == 0, p+".cogging_periods", "is missing: there is a cogging torque")
-	if s := a.Stops; s.Travel != [2]float64{} && !(s.Travel[0] < s.Travel[1] && s.Stiffness > 0) {
-		r.KeyErrorf(p+".stops", "travel from %s to %s with a stiffness of %s, want low < high and a stiffness",
-			schema.Short(s.Travel[0]), schema.Short(s.Travel[1]), schema.Short(s.Stiffness))
-	}
+	s := a.Stops
+	r.ErrorIf(s.Travel != [2]float64{} && !(s.Travel[0] < s.Travel[1] && s.Stiffness > 0), p+".stops", "travel from %s to %s with a "+
+		"stiffness of %s, want low < high and a stiffness", schema.Short(s.Travel[0]), schema.Short(s.Travel[1]), schema.Short(s.Stiffness))
 }
 
 // checkFirmware looks at the boards.
@@ -260,9 +254,7 @@ func (c *Config) checkScript(r *schema.Report) {
 				c.unknownSignal(r, p+".sensor", e.Sensor, "measurement", measured)
 				continue
 			}
-			if readings[k].Output < 0 {
-				r.KeyErrorf(p+".sensor", "%s measures nothing of the plant", e.Sensor)
-			}
+			r.ErrorIf(readings[k].Output < 0, p+".sensor", "%s measures nothing of the plant", e.Sensor)
 			if e.Fault == plant.Healthy {
 				r.KeyErrorf(p+".fault", "is missing: %s", strings.Join(e.Fault.Words()[1:], ", "))
 			}

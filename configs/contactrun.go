@@ -102,9 +102,8 @@ func (c *ContactRun) Check(r *schema.Report) {
 		name    string
 		present bool
 	}{{"brush", c.Brush != nil}, {"scene", c.Scene != nil}, {"toy", c.Toy != nil}} {
-		if s.present && c.System != "" && s.name != c.System && !(c.System == "brush-motor" && s.name == "brush") {
-			r.KeyErrorf(s.name, "the system is %s; leave this section out", c.System)
-		}
+		r.ErrorIf(s.present && c.System != "" && s.name != c.System && !(c.System == "brush-motor" && s.name == "brush"), s.name,
+			"the system is %s; leave this section out", c.System)
 	}
 	switch c.System {
 	case "brush", "brush-motor":
@@ -160,9 +159,8 @@ func (c *ContactRun) Check(r *schema.Report) {
 	r.ErrorIf(c.System == "brush-motor" && e.Kind != "fixed-step", "engine.kind", "a motor with brushes runs with fixed steps")
 	r.ErrorIf(c.System != "brush-motor" && r.HasKey("drive"), "drive", "for the system brush-motor; this is %s", c.System)
 	if e.Kind == "fixed-step" {
-		if n := c.Duration / e.Step; n > 2e9 {
-			r.KeyErrorf("engine.step", "%g s gives %.3g steps; at most 2e9", e.Step, n)
-		}
+		n := c.Duration / e.Step
+		r.ErrorIf(n > 2e9, "engine.step", "%g s gives %.3g steps; at most 2e9", e.Step, n)
 		r.ErrorIf(e.Impact == contact.Sequential, "engine.impact",
 			"sequential needs the event-driven engine, which knows which pair collides first")
 	}

@@ -101,10 +101,9 @@ func (f *Friction) check(r *schema.Report, path string, needed bool) {
 
 // checkPlant wants a law that a mass moves under.
 func (l *Law) checkPlant(r *schema.Report) {
-	if _, stick := l.Model.(*friction.TwoSidedStick); stick {
-		r.KeyErrorf(l.path+".backward", "%s has a stick mode, and moves a mass with one set of parameters for both directions; give the plant "+
-			"a law of its own, or one set", l.Name)
-	}
+	_, stick := l.Model.(*friction.TwoSidedStick)
+	r.ErrorIf(stick, l.path+".backward", "%s has a stick mode, and moves a mass with one set of parameters for both directions; give the "+
+		"plant a law of its own, or one set", l.Name)
 }
 
 // StribeckSpeed is the speed (rad/s or m/s) over which the friction falls from break-away; 0: the law knows none.

@@ -218,9 +218,7 @@ func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 		used := slices.ContainsFunc(chain, func(m identify.Method) bool { return slices.Contains(owners[key], m) })
 		known := key == "parameters" && !slices.ContainsFunc(c.Parameters,
 			func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
-		if r.HasKey(key) && !used && !known {
-			r.KeyErrorf(key, "not used by %s; it belongs to %s", c.Method, owners[key])
-		}
+		r.ErrorIf(r.HasKey(key) && !used && !known, key, "not used by %s; it belongs to %s", c.Method, owners[key])
 	}
 }
 

@@ -263,9 +263,8 @@ func (c *Identify) Files() []string { return listOf(c.files(), behind) }
 func (c *Identify) checkModel(r *schema.Report) {
 	m := &c.Model
 	law := func(path, name string) {
-		if _, ok := friction.Find(name); !ok && name != "" && !r.HasProblem(path) {
-			r.KeyErrorf(path, "there is no friction law %q%s; hil laws lists them", name, spelling.DidYouMean(name, LawNames()))
-		}
+		_, ok := friction.Find(name)
+		r.FirstErrorIf(!ok && name != "", path, "there is no friction law %q%s; hil laws lists them", name, spelling.DidYouMean(name, LawNames()))
 	}
 	law("model.law", m.Law)
 	for i, v := range c.Compare {
@@ -280,9 +279,8 @@ func (c *Identify) checkModel(r *schema.Report) {
 			r.KeyErrorf("model.output", "a command is compared in closed loop only, with drive: servo")
 		}
 		if servo && m.Controller != nil {
-			if _, _, err := c.ControllerGains(); err != nil {
-				r.KeyErrorf("model.controller", "%v", err)
-			}
+			_, _, err := c.ControllerGains()
+			r.ErrorIf(err != nil, "model.controller", "%v", err)
 		}
 		r.FirstErrorIf((servo || m.Drive == axis.Spring) && c.Data.Columns.Reference.Name == "", "data.columns.reference",
 			"is missing: drive: %s needs it", m.Drive)

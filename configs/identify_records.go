@@ -44,9 +44,8 @@ func (d *Records) paths() []*string {
 // check looks at what a data section at a place says of its files.
 func (d *Records) check(r *schema.Report, at string) {
 	r.FirstErrorIf(d.File == "", at+".file", "is missing: the record, a CSV or MAT file, plain or gzip, or a recording")
-	if s := d.Span; s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])) {
-		r.KeyErrorf(at+".span", "from %g to %g s, want rising times", s[0], s[1])
-	}
+	s := d.Span
+	r.ErrorIf(s != [2]float64{} && !(s[0] >= 0 && (s[1] == 0 || s[1] > s[0])), at+".span", "from %g to %g s, want rising times", s[0], s[1])
 }
 
 // checkTime looks for what tells the time of samples: the column t, at a place of its own, or a rate.

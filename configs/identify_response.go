@@ -325,9 +325,8 @@ func (c *ResponseFit) checkOutputs(r *schema.Report) error {
 		}
 	}
 	for i, joint := range c.InitialJoints {
-		if _, _, err := m.Step.At(joint); err != nil {
-			r.KeyErrorf(fmt.Sprintf("begin[%d]", i), "%v", err)
-		}
+		_, _, err := m.Step.At(joint)
+		r.ErrorIf(err != nil, fmt.Sprintf("begin[%d]", i), "%v", err)
 	}
 	return nil
 }

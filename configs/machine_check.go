@@ -49,14 +49,12 @@ func (c *MachineRun) Check(r *schema.Report) {
 		return
 	}
 	for i, name := range c.Start.Hold {
-		if _, err := m.Model.Joint(name); err != nil {
-			r.KeyErrorf(fmt.Sprintf("start.hold[%d]", i), "%v", err)
-		}
+		_, err := m.Model.Joint(name)
+		r.ErrorIf(err != nil, fmt.Sprintf("start.hold[%d]", i), "%v", err)
 	}
 	for i, name := range c.Outputs.Frames {
-		if _, err := m.Model.Frame(name); err != nil {
-			r.KeyErrorf(fmt.Sprintf("outputs.frames[%d]", i), "%v", err)
-		}
+		_, err := m.Model.Frame(name)
+		r.ErrorIf(err != nil, fmt.Sprintf("outputs.frames[%d]", i), "%v", err)
 	}
 }
 
@@ -220,9 +218,8 @@ func (j *JointFriction) check(r *schema.Report, at, kind string) {
 		return
 	}
 	_, sided := law.(*friction.TwoSidedStick)
-	if sided || byDirection(law) != "" || j.Friction.param("offset") != 0 && !math.IsNaN(j.Friction.param("offset")) {
-		r.KeyErrorf(at+".friction", "with friction_speed the law has to be the same both ways: no backward, no offset")
-	}
+	r.ErrorIf(sided || byDirection(law) != "" || j.Friction.param("offset") != 0 && !math.IsNaN(j.Friction.param("offset")), at+".friction",
+		"with friction_speed the law has to be the same both ways: no backward, no offset")
 }
 
 // checkMotors wants what each kind needs.
@@ -268,9 +265,8 @@ func (m *Machine) checkMotors(r *schema.Report) {
 				r.KeyErrorf(at+".nodes", "%d, want three nodes of the circuit, or six", n)
 			}
 			for _, key := range trueKeys([]string{"ud", "uq"}, k.Ud != nil, k.Uq != nil) {
-				if by := m.setBy(k.Name + "." + key); by != "" {
-					r.KeyErrorf(at+"."+key, "the controller %s sets it; leave one of them out", by)
-				}
+				by := m.setBy(k.Name + "." + key)
+				r.ErrorIf(by != "", at+"."+key, "the controller %s sets it; leave one of them out", by)
 			}
 		}
 		for _, key := range k.unusedKeys() {

@@ -83,43 +83,39 @@ func (*MachineController) AllUnits(tag string) (all []string) {
 func spellGain(tag, in, out string) string {
 	var all []string
 	for a := range strings.SplitSeq(in, "|") {
-		of, rate, _ := strings.Cut(a, "/")
 		for b := range strings.SplitSeq(out, "|") {
-			unit := tag
-			switch up, _, quotient := strings.Cut(b, "/"); {
-			case tag == "in":
-				unit = a
-			case tag == "out":
-				unit = b
-			case tag == "out/in" && quotient && rate == "": // (rad/s)/rad
-				unit = up + "/(" + of + "·s)"
-			case tag == "out/in" && quotient: // (rad/s)/(m/s)
-				unit = up + "/" + of
-			case tag == "out/in" && rate != "":
-				unit = b + "·s/" + of
-			case tag == "out/in":
-				unit = b + "/" + of
-			case tag == "out/(in·s)" && quotient && rate == "":
-				unit = up + "/(" + of + "·s²)"
-			case tag == "out/(in·s)" && quotient:
-				unit = up + "/(" + of + "·s)"
-			case tag == "out/(in·s)" && rate != "":
-				unit = b + "/" + of
-			case tag == "out/(in·s)":
-				unit = b + "/(" + of + "·s)"
-			case tag == "out·s/in" && quotient && rate == "":
-				unit = up + "/" + of
-			case tag == "out·s/in" && rate != "":
-				unit = b + "·s²/" + of
-			case tag == "out·s/in":
-				unit = b + "·s/" + of
-			}
+			unit := gainUnit(tag, a, b)
 			if !slices.Contains(all, unit) {
 				all = append(all, unit)
 			}
 		}
 	}
 	return strings.Join(all, "|")
+}
+
+// gainUnit is a tag with a for in and b for out. Seconds in it that meet those of a rate cancel.
+func gainUnit(tag, a, b string) string {
+	below, rate, _ := strings.Cut(a, "/")
+	above, divisor, _ := strings.Cut(b, "/")
+	seconds := len(rate) - len(divisor) // s is the only divisor of both
+	switch tag {
+	case "in":
+		return a
+	case "out":
+		return b
+	case "out/(in·s)":
+		seconds--
+	case "out·s/in":
+		seconds++
+	case "out/in":
+	default:
+		return tag
+	}
+	power := map[int]string{-2: "·s²", -1: "·s", 1: "·s", 2: "·s²"}[seconds]
+	if seconds < 0 {
+		return above + "/(" + below + power + ")"
+	}
+	return above + power + "/" + below
 }
 
 // wires are the sources and references that controllers set, by what the file calls them.
@@ -255,8 +251,8 @@ func (m *Machine) controllersWithout(motors func(name string) bool) (left []Mach
 func (m *Machine) period(r *schema.Report, duration float64) {
 	for i := range m.Controllers {
 		k := &m.Controllers[i]
-		if at := "machine.controllers." + k.Name + ".every"; k.SamplePeriod > duration && duration > 0 && !r.HasProblem(at) {
-			r.KeyWarnf(at, "%g s is longer than the run of %g s: the controller samples once, at the start", k.SamplePeriod, duration)
-		}
+		at := "machine.controllers." + k.Name + ".every"
+		r.WarnIf(k.SamplePeriod > duration && duration > 0 && !r.HasProblem(at), at,
+			"%g s is longer than the run of %g s: the controller samples once, at the start", k.SamplePeriod, duration)
 	}
 }

@@ -28,10 +28,8 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 		if r.HasProblem(at) {
 			continue
 		}
-		if start.Rest {
-			r.KeyErrorf("start.equilibrium", "what the controller %s sets depends on where the machine is, and the equilibrium is found with the "+
-				"forces of the file's position; leave one of them out", k.Name)
-		}
+		r.ErrorIf(start.Rest, "start.equilibrium", "what the controller %s sets depends on where the machine is, and the equilibrium is found "+
+			"with the forces of the file's position; leave one of them out", k.Name)
 		r.FirstErrorIf(k.Kp == 0 && k.Ki == 0 && k.Kd == 0 && !r.HasProblem(at+".ki") && !r.HasProblem(at+".kd"), at+".kp",
 			"is missing: with kp, ki and kd at 0 the controller does nothing")
 		targets := []string{k.Acts}
@@ -42,10 +40,9 @@ func (m *Machine) checkControllers(r *schema.Report, start *MachineStart) {
 			m.checkPID(r, k, at)
 		}
 		for _, t := range targets {
-			if by := set[t]; by != "" && !r.HasProblem(at) {
-				r.KeyErrorf(at, "sets %s, which the controller %s sets already; leave one of them out, or let one set the reference of the other",
-					t, by)
-			}
+			by := set[t]
+			r.FirstErrorIf(by != "", at,
+				"sets %s, which the controller %s sets already; leave one of them out, or let one set the reference of the other", t, by)
 			set[t] = k.Name
 		}
 	}
@@ -93,9 +90,9 @@ func (m *Machine) checkPID(r *schema.Report, k *MachineController, at string) {
 	case by == "" && k.Reference == nil && !r.HasProblem(at+".reference"):
 		r.KeyErrorf(at+".reference", "is missing: a number or a generator")
 	}
-	if _, of, _ := strings.Cut(k.Feedback, "."); k.Kd != 0 && of != "position" {
-		r.KeyErrorf(at+".kd", "acts on the rate of the error, which is known of a position; the feedback is %s", k.Feedback)
-	}
+	_, of, _ := strings.Cut(k.Feedback, ".")
+	r.ErrorIf(k.Kd != 0 && of != "position", at+".kd", "acts on the rate of the error, which is known of a position; the feedback is %s",
+		k.Feedback)
 	if !measured || !acts {
 		return
 	}
@@ -106,9 +103,8 @@ func (m *Machine) checkPID(r *schema.Report, k *MachineController, at string) {
 	}
 	wrong := map[string]string{"m": "rad", "rad": "m", "m/s": "rad", "rad/s": "m"}[in]
 	if wrong != "" && k.Reference != nil {
-		if key, given := r.Counts(at+".reference", wrong); key != "" {
-			r.KeyErrorf(key, "in %s, and the feedback %s is in %s", given, k.Feedback, in)
-		}
+		key, given := r.Counts(at+".reference", wrong)
+		r.ErrorIf(key != "", key, "in %s, and the feedback %s is in %s", given, k.Feedback, in)
 	}
 }
 

@@ -197,9 +197,8 @@ func (*Machine) coordinate(b *MachineBody) string {
 
 // fits refuses a number whose unit is that of another kind of joint.
 func fits(r *schema.Report, at, unit string) {
-	if given, ok := r.Measures(at, unit); !ok && !r.HasProblem(at) {
-		r.KeyErrorf(at, "in %s, and this joint wants %s", given, unit)
-	}
+	given, ok := r.Measures(at, unit)
+	r.FirstErrorIf(!ok, at, "in %s, and this joint wants %s", given, unit)
 }
 
 // elementKeys are the keys of a circuit element that not all kinds have, and the kinds that want them.
@@ -255,9 +254,8 @@ func (m *Machine) checkElements(r *schema.Report) {
 		for j := range e.Windings {
 			w := &e.Windings[j]
 			for key, missing := range map[string]bool{"from": w.FromNode == "", "to": w.ToNode == "", "L": w.L == 0} {
-				if in := at + ".windings." + w.Name; missing && !r.HasProblem(in) {
-					r.KeyErrorf(in+"."+key, "is missing")
-				}
+				in := at + ".windings." + w.Name
+				r.ErrorIf(missing && !r.HasProblem(in), in+"."+key, "is missing")
 			}
 		}
 	}

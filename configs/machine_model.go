@@ -120,10 +120,9 @@ func (c *Config) checkMachine(r *schema.Report, m *Model) {
 	}
 	joints := listOf(m.Joints, func(f MachineFollow) string { return f.Joint })
 	m.run.withDrivenJoints(joints, false).checkStep(r, p+".file", joints, 1/c.Loop.Rate)
-	if n := len(model.Signals()); n > maxSignalsShown {
-		r.KeyErrorf(p+".outputs", "%d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", n,
-			maxSignalsShown, hil.MaxSignals, m.Joints[0].Joint, m.Joints[0].Joint)
-	}
+	n := len(model.Signals())
+	r.ErrorIf(n > maxSignalsShown, p+".outputs", "%d numbers, want at most %d of the %d that a row holds: choose, such as [%s, %s.q]", n,
+		maxSignalsShown, hil.MaxSignals, m.Joints[0].Joint, m.Joints[0].Joint)
 }
 
 // checkMotor wants one motor on a joint, for the voltage.

@@ -65,26 +65,21 @@ func (c *Config) checkLinkage(r *schema.Report) {
 			c.unknownSignal(r, a.path(), a.Name, "revolute or prismatic joint of the machine", all)
 			continue
 		}
-		if b.Joint.Nominal > 0 || b.Joint.asks() {
-			r.KeyErrorf(a.path()+".friction", "the force that the joint carries acts on its friction in the machine file, and an axis does not "+
-				"know it: take friction_load, or mu, out there")
-		}
+		r.ErrorIf(b.Joint.Nominal > 0 || b.Joint.asks(), a.path()+".friction", "the force that the joint carries acts on its friction in the "+
+			"machine file, and an axis does not know it: take friction_load, or mu, out there")
 		if b.Joint.Smoothing > 0 {
 			r.KeyErrorf(a.path()+".friction", "leave friction_speed of the joint out of the machine file: an axis sticks")
 		}
-		if b.Joint.Motion != nil || b.Joint.Effort != nil {
-			r.KeyErrorf(a.path(), "the machine file gives the joint a motion or an effort already; leave it out there")
-		}
-		if by := p.Machine.run.Machine.setBy(a.Name + ".effort"); by != "" {
-			r.KeyErrorf(a.path(), "the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", by)
-		}
+		r.ErrorIf(b.Joint.Motion != nil || b.Joint.Effort != nil, a.path(),
+			"the machine file gives the joint a motion or an effort already; leave it out there")
+		by := p.Machine.run.Machine.setBy(a.Name + ".effort")
+		r.ErrorIf(by != "", a.path(), "the controller %s of the machine file acts on the joint, which the axis drives; leave it out there", by)
 		if m := c.ModelOf(a.Name); m != nil && m.Linear() != (b.Joint.Kind == "prismatic") && !r.HasProblem(m.path()+".kind") {
 			r.KeyErrorf(m.path()+".kind", "%s, but the joint of the machine is %s", m.Kind, b.Joint.Kind)
 		}
 		for key, x := range map[string]float64{"inertia": a.Inertia, "load_inertia": a.LoadJ, "start": a.Start} {
-			if x != 0 {
-				r.KeyErrorf(a.path()+"."+key, "of a plant of kind machine the machine file says it: inertia and armature of the joint, joint.position")
-			}
+			r.ErrorIf(x != 0, a.path()+"."+key,
+				"of a plant of kind machine the machine file says it: inertia and armature of the joint, joint.position")
 		}
 	}
 	if r.HasProblem("virtual.plant") || r.HasProblem("axes") || len(p.Axes) == 0 || len(p.Axes) > plant.MostAxes {
@@ -97,5 +92,27 @@ func (c *Config) checkLinkage(r *schema.Report) {
 	joints := listOf(p.Axes, func(a VirtualAxis) string { return a.Name })
 	if c.Virtual.InnerRate > 0 {
 		p.Machine.run.withDrivenJoints(joints, true).checkStep(r, at+".file", joints, 1/c.Virtual.InnerRate)
+	}
+}
+
+const (
+	coarseSteps = 200
+	coarseError = 0.01 // of the state, above which a step is too coarse
+)
+
+// checkStep warns of a fixed step of h (s) that a machine is too fast for, by its motion from the start of its file with the joints pushed
+// off.
+func (c *MachineRun) checkStep(r *schema.Report, at string, joints []string, h float64) {
+	found, err := machine.MeasureCoarseness(func() (*machine.Stepper, []float64, error) { return c.Stepper(machine.StepOptions{}) }, joints,
+		h, coarseSteps)
+	switch {
+	case err != nil: // said where it is built
+	case found.Reason != "":
+		r.KeyWarnf(at, "a trial of the machine by itself with steps of %s s fails after %s s: %s", schema.Short(h), schema.Short(found.T),
+			found.Reason)
+	case found.Error > coarseError:
+		r.KeyWarnf(at, "steps of %s s are too coarse for this machine: by itself, pushed off from the start of its file, its %s is off by %.2g "+
+			"of one plus its size within %s s, as half steps say. Take a faster rate: half the step has a quarter of the error", schema.Short(h),
+			found.Signal, found.Error, schema.Short(found.T))
 	}
 }

@@ -112,9 +112,8 @@ func (c *ManipulatorRun) Check(r *schema.Report) {
 	p := c.Params()
 	problems := p.Check()
 	if len(problems) == 0 && !r.HasProblem("manipulator") && !r.HasProblem("beam") {
-		if _, err := plant.New(p); err != nil {
-			r.KeyErrorf("manipulator", "%v", err)
-		}
+		_, err := plant.New(p)
+		r.ErrorIf(err != nil, "manipulator", "%v", err)
 	}
 	for _, bad := range problems {
 		section, path := "manipulator", strings.Replace(bad.Path, ".center", ".center_of_mass", 1)

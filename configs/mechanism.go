@@ -82,7 +82,6 @@ func (c *Config) checkMechanism(r *schema.Report) {
 	if len(r.Problems()) > 0 {
 		return
 	}
-	if _, _, err := c.MechanismModel(); err != nil {
-		r.KeyErrorf("mechanism", "%v", err)
-	}
+	_, _, err := c.MechanismModel()
+	r.ErrorIf(err != nil, "mechanism", "%v", err)
 }

@@ -88,7 +88,6 @@ func (c *Config) checkRivals(r *schema.Report, m *Model, a *Axis) {
 		}
 		names = append(names, l.Name)
 	}
-	if a.MotorModel().J == 0 {
-		r.KeyErrorf(m.path()+".axis", "of %s no inertia is known, so its friction is not estimated; give one, or leave out the model", a.Name)
-	}
+	r.ErrorIf(a.MotorModel().J == 0, m.path()+".axis",
+		"of %s no inertia is known, so its friction is not estimated; give one, or leave out the model", a.Name)
 }

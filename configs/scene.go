@@ -160,9 +160,8 @@ func (s *Scene) check(r *schema.Report) {
 		case slices.ContainsFunc(s.Pairs[:i], same):
 			r.KeyErrorf(at, "%q and %q are given above already", p.A, p.B)
 		case !slices.Contains(names, p.A) || !slices.Contains(names, p.B):
-			if len(s.ContactPairs([]ScenePair{p})) == 0 {
-				r.KeyErrorf(at, "%q and %q have no two bodies that may touch: those with a shape, one of them free to move", p.A, p.B)
-			}
+			r.ErrorIf(len(s.ContactPairs([]ScenePair{p})) == 0, at,
+				"%q and %q have no two bodies that may touch: those with a shape, one of them free to move", p.A, p.B)
 		}
 	}
 	for i, p := range s.Springs {

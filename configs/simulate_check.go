@@ -80,9 +80,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 		{"plant.load_torque", motor}, {"plant.cogging", motor}, {"plant.cogging_periods", motor}, {"plant.thermal", motor},
 		{"initial.velocity", mass || motor}, {"current", !motor}, {"control", led},
 	} {
-		if r.HasKey(k.key) && !k.applies {
-			r.KeyWarnf(k.key, "not used by plant.kind %s", p.Kind)
-		}
+		r.WarnIf(r.HasKey(k.key) && !k.applies, k.key, "not used by plant.kind %s", p.Kind)
 	}
 	r.FirstErrorIf(motor && c.Scheme != friction.Midpoint, "scheme", "a motor is stepped by midpoint only")
 }
@@ -139,9 +137,8 @@ func (c *Simulate) checkRun(r *schema.Report) {
 	for _, col := range c.Outputs.Columns {
 		r.ErrorIf(seen[col], "outputs.columns", "%s appears twice", col)
 		seen[col] = true
-		if (col == "current" || col == "temperature") && c.Plant.Kind != experiment.MotorAxis && c.Plant.Kind != 0 {
-			r.KeyErrorf("outputs.columns", "%s is there for a motor only", col)
-		}
+		r.ErrorIf((col == "current" || col == "temperature") && c.Plant.Kind != experiment.MotorAxis && c.Plant.Kind != 0, "outputs.columns",
+			"%s is there for a motor only", col)
 	}
 	for i, l := range c.Friction {
 		for _, other := range c.Friction[:i] {
@@ -152,9 +149,9 @@ func (c *Simulate) checkRun(r *schema.Report) {
 		l := &c.Friction[i]
 		l.advise(r)
 		l.checkPlant(r)
-		if info, _ := friction.Find(l.Name); info.Force && c.Plant.Kind.Info().ImposesMotion {
-			r.KeyWarnf(l.path, "%s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.Name)
-		}
+		info, _ := friction.Find(l.Name)
+		r.WarnIf(info.Force && c.Plant.Kind.Info().ImposesMotion, l.path,
+			"%s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.Name)
 	}
 }
 

@@ -19,10 +19,9 @@ func (c *Simulate) checkSampling(r *schema.Report) {
 		}
 		r.KeyErrorf(key, "one row in %d steps, but the run has %s: none would be kept", every, schema.Short(steps))
 	}
-	if end := steps * c.Step; math.Abs(end-c.Duration) > 1e-6*c.Step && steps >= 1 {
-		r.KeyWarnf("duration", "%s s is no whole number of steps of %s s; the run ends at %.9g s", schema.Short(c.Duration),
-			schema.Short(c.Step), end)
-	}
+	end := steps * c.Step
+	r.WarnIf(math.Abs(end-c.Duration) > 1e-6*c.Step && steps >= 1, "duration",
+		"%s s is no whole number of steps of %s s; the run ends at %.9g s", schema.Short(c.Duration), schema.Short(c.Step), end)
 	// the load of a step is that of its middle: half the rate of the steps is the highest frequency that can be told
 	limit := 0.5 / c.Step
 	for _, s := range []struct {
@@ -32,10 +31,9 @@ func (c *Simulate) checkSampling(r *schema.Report) {
 		if s.Signal == nil || s.gen == nil {
 			continue
 		}
-		if f, _ := reference.Fastest(s.gen); f > limit {
-			r.KeyWarnf(s.key, "%s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step below %s s",
-				schema.Short(f), schema.Short(limit), short3(0.5/f))
-		}
+		f, _ := reference.Fastest(s.gen)
+		r.WarnIf(f > limit, s.key, "%s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step "+
+			"below %s s", schema.Short(f), schema.Short(limit), short3(0.5/f))
 	}
 	c.checkUnused(r)
 }

@@ -72,13 +72,11 @@ func (c *Simulate) checkSensors(r *schema.Report) {
 	for _, s := range sensed {
 		of, unit := c.Sensor(s.columns[0])
 		for key, x := range map[string]float64{"noise": of.Noise, "resolution": of.Resolution} {
-			if path := "sensors." + s.key + "." + key; x < 0 && !r.HasProblem(path) {
-				r.KeyErrorf(path, "%s %s, want ≥ 0", schema.Short(x), unit)
-			}
+			path := "sensors." + s.key + "." + key
+			r.FirstErrorIf(x < 0, path, "%s %s, want ≥ 0", schema.Short(x), unit)
 		}
 		shown := slices.ContainsFunc(s.columns, func(col string) bool { return slices.Contains(c.Outputs.Columns, col) })
-		if path := "sensors." + s.key; r.HasKey(path) && !shown {
-			r.KeyWarnf(path, "outputs.columns has no %s to see with it", strings.Join(s.columns, " or "))
-		}
+		path := "sensors." + s.key
+		r.WarnIf(r.HasKey(path) && !shown, path, "outputs.columns has no %s to see with it", strings.Join(s.columns, " or "))
 	}
 }

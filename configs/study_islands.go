@@ -13,9 +13,7 @@ func (c *Study) checkIslands(r *schema.Report) {
 	d := &c.Design
 	if d.Kind != study.Islands {
 		for _, key := range []string{"design.islands", "design.rounds"} {
-			if r.HasKey(key) {
-				r.KeyErrorf(key, "of kind islands only, and design.kind is %s", d.Kind)
-			}
+			r.ErrorIf(r.HasKey(key), key, "of kind islands only, and design.kind is %s", d.Kind)
 		}
 		return
 	}

@@ -2,9 +2,12 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strings"
 )
 
@@ -54,4 +57,29 @@ func logAsStarted(_ []string, a slog.Attr) slog.Attr {
 		}
 	}
 	return a
+}
+
+// VersionLine is what hil --version and hil version print.
+func VersionLine() string {
+	return fmt.Sprintf("hil %s (%s %s/%s)", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// PrintVersion prints it.
+func PrintVersion(o *Output) error {
+	answer := map[string]string{"version": Version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+	return o.Give(answer, func(w io.Writer) { fmt.Fprintln(w, VersionLine()) })
+}
+
+// version is set by the Makefile from the repository; a plain `go build` reads it from the build information.
+var version = ""
+
+// Version is the version of the program, for results and recordings.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if bi, ok := debug.ReadBuildInfo(); ok && bi.Main.Version != "" && bi.Main.Version != "(devel)" {
+		return bi.Main.Version
+	}
+	return "development"
 }

@@ -128,25 +128,34 @@ func (s *sticks) addRow(m *machine.Machine) {
 	s.endPositions = append(s.endPositions, row)
 }
 
-// view chooses what is to the right and what is up: the plane in which all moves, or a view from above and aside.
-func (s *sticks) view() (right, up r3.Vec, flat bool, names [2]string) {
-	inf := math.Inf(1)
-	lo, hi := r3.Vec{X: inf, Y: inf, Z: inf}, r3.Vec{X: -inf, Y: -inf, Z: -inf}
+// extent is what numbers cover.
+type extent struct{ lo, hi float64 }
+
+func (e extent) size() float64   { return e.hi - e.lo }
+func (e extent) middle() float64 { return (e.lo + e.hi) / 2 }
+
+// extent is what the ends cover along a direction.
+func (s *sticks) extent(along r3.Vec) extent {
+	e := extent{math.Inf(1), math.Inf(-1)}
 	for _, row := range s.endPositions {
 		for _, p := range row {
-			lo = r3.Vec{X: min(lo.X, p.X), Y: min(lo.Y, p.Y), Z: min(lo.Z, p.Z)}
-			hi = r3.Vec{X: max(hi.X, p.X), Y: max(hi.Y, p.Y), Z: max(hi.Z, p.Z)}
+			x := r3.Dot(along, p)
+			e = extent{min(e.lo, x), max(e.hi, x)}
 		}
 	}
-	d := r3.Sub(hi, lo)
-	thin := 1e-6 * max(d.X, d.Y, d.Z)
+	return e
+}
+
+// view chooses what is to the right and what is up: the plane in which all moves, or a view from above and aside.
+func (s *sticks) view() (right, up r3.Vec, flat bool, names [2]string) {
 	x, y, z := r3.Vec{X: 1}, r3.Vec{Y: 1}, r3.Vec{Z: 1}
-	switch {
-	case d.Z <= thin:
+	dx, dy, dz := s.extent(x).size(), s.extent(y).size(), s.extent(z).size()
+	switch thin := 1e-6 * max(dx, dy, dz); {
+	case dz <= thin:
 		return x, y, true, [2]string{"x", "y"}
-	case d.Y <= thin:
+	case dy <= thin:
 		return x, z, true, [2]string{"x", "z"}
-	case d.X <= thin:
+	case dx <= thin:
 		return y, z, true, [2]string{"y", "z"}
 	}
 	const turn, rise = 0.6, 0.35 // rad
@@ -175,23 +184,20 @@ func (s *sticks) space() *spacePicture {
 			p.Ground = append(p.Ground, i)
 		}
 	}
-	inf := math.Inf(1)
-	lo, hi := [3]float64{inf, inf, inf}, [3]float64{-inf, -inf, -inf}
 	for _, row := range s.endPositions {
 		var at []float64
 		for _, v := range row {
-			for j, axis := range s.axes {
-				x := r3.Dot(axis, v)
-				lo[j], hi[j] = min(lo[j], x), max(hi[j], x)
-				at = append(at, shown7(x))
+			for _, axis := range s.axes {
+				at = append(at, shown7(r3.Dot(axis, v)))
 			}
 		}
 		p.EndPositions = append(p.EndPositions, at)
 	}
 	sum := 0.0
 	for j, axis := range s.axes {
-		p.Centre[j] = (lo[j] + hi[j]) / 2
-		sum += (hi[j] - lo[j]) * (hi[j] - lo[j])
+		e := s.extent(axis)
+		p.Centre[j] = e.middle()
+		sum += e.size() * e.size()
 		p.Axes[0][j], p.Axes[1][j], p.Axes[2][j] = axis.X, axis.Y, axis.Z
 	}
 	p.Size = 1.1 * math.Sqrt(sum)
@@ -207,19 +213,13 @@ func (s *machineRun) sequence() (panels []plot.Panel) {
 	right, up, _, names := s.sticks.view()
 	project := func(p r3.Vec) (x, y float64) { return r3.Dot(right, p), r3.Dot(up, p) }
 	// one range for all pictures
-	x0, x1, y0, y1 := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for _, row := range s.sticks.endPositions {
-		for _, p := range row {
-			x, y := project(p)
-			x0, x1, y0, y1 = min(x0, x), max(x1, x), min(y0, y), max(y1, y)
-		}
-	}
-	pad := 0.08*max(x1-x0, y1-y0) + 1e-9
+	across, high := s.sticks.extent(right), s.sticks.extent(up)
+	pad := 0.08*max(across.size(), high.size()) + 1e-9
 	const shown = 4
 	for k := range shown {
 		at := k * (rows - 1) / (shown - 1)
-		p := plot.Panel{Title: fmt.Sprintf("t = %.4g s", s.columns[0].x[at]), Equal: true, X: plot.Axis{Name: names[0], Unit: "m", Min: x0 - pad,
-			Max: x1 + pad}, Y: plot.Axis{Name: names[1], Unit: "m", Min: y0 - pad, Max: y1 + pad}}
+		p := plot.Panel{Title: fmt.Sprintf("t = %.4g s", s.columns[0].x[at]), Equal: true, X: plot.Axis{Name: names[0], Unit: "m", Min: across.lo - pad,
+			Max: across.hi + pad}, Y: plot.Axis{Name: names[1], Unit: "m", Min: high.lo - pad, Max: high.hi + pad}}
 		row := s.sticks.endPositions[at]
 		ground := plot.Series{Label: multibody.Ground, Style: plot.Points}
 		var bodies []plot.Series

@@ -322,11 +322,11 @@ func (s *parameterStudy) write(ctx context.Context, f Options, sum *Summary, mis
 		name  string
 		write func(io.Writer) error
 	}
-	t := s.table()
-	outputs := []output{{"results.csv", t.writeCSV}}
+	write, ending := writeCSV, ".csv"
 	if format, ok := table.FormatOf("." + f.Format); ok {
-		outputs = []output{{"results" + format.Ending, t.output(format)}}
+		write, ending = format.Write, format.Ending
 	}
+	outputs := []output{{"results" + ending, func(w io.Writer) error { return write(w, s.table()) }}}
 	var figures []*plot.Figure
 	if f.Plot || f.Report {
 		for i := range s.cfg.Figures {

@@ -1,25 +1,19 @@
 package study
 
 import (
+	"cmp"
 	"encoding/csv"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hilrig/cmd/simulate"
 	"hilrig/cmd/table"
+	"hilrig/engine/numeric"
 	"hilrig/engine/study"
 )
-
-// studyTable has a row for every run: what it was given, then what came out.
-type studyTable struct {
-	names []string // with the unit
-	kinds []reflect.Kind
-	cells [][]any // by row: int64, float64 (NaN: no number), string ("": none)
-}
 
 // resultNames lists the results of all runs, in the order in which the first run that has them gives them; one that is a text has one.
 func (s *parameterStudy) resultNames() []study.Metric {
@@ -36,25 +30,22 @@ func (s *parameterStudy) resultNames() []study.Metric {
 
 // result is one result of all runs; NaN where a run did not give it.
 func (s *parameterStudy) result(name string) []float64 {
-	out := make([]float64, len(s.outcomes))
-	for run, o := range s.outcomes {
-		out[run] = math.NaN()
-		for _, m := range o.Metrics {
-			if m.Name == name {
-				out[run] = m.Value
-			}
-		}
-	}
-	return out
+	return resultOf(s, name, math.NaN(), func(m study.Metric) float64 { return m.Value })
 }
 
 // texts are a result that is a text, of all runs; "" where a run did not give it.
 func (s *parameterStudy) texts(name string) []string {
-	out := make([]string, len(s.outcomes))
+	return resultOf(s, name, "", func(m study.Metric) string { return m.Text })
+}
+
+// resultOf is what of takes from a result in every run; none where a run did not give it.
+func resultOf[T any](s *parameterStudy, name string, none T, of func(study.Metric) T) []T {
+	out := make([]T, len(s.outcomes))
 	for run, o := range s.outcomes {
+		out[run] = none
 		for _, m := range o.Metrics {
 			if m.Name == name {
-				out[run] = m.Text
+				out[run] = of(m)
 			}
 		}
 	}
@@ -71,41 +62,63 @@ func (s *parameterStudy) factor(i int) []float64 {
 	return out
 }
 
-func (s *parameterStudy) table() *studyTable {
-	t := &studyTable{cells: make([][]any, len(s.outcomes))}
-	add := func(name string, kind reflect.Kind, cell func(run int) any) {
-		t.names, t.kinds = append(t.names, name), append(t.kinds, kind)
-		for run := range t.cells {
-			t.cells[run] = append(t.cells[run], cell(run))
+// table has a row for every run: what it was given, then what came out. Names have their unit; what is no number is NaN.
+func (s *parameterStudy) table() *table.Table {
+	t, cells := &table.Table{Title: "study"}, make([][]table.Cell, len(s.outcomes))
+	add := func(name string, kind table.ColumnKind, cell func(run int) table.Cell) {
+		t.Columns = append(t.Columns, table.Column{Name: name, Kind: kind})
+		for run := range cells {
+			cells[run] = append(cells[run], cell(run))
 		}
 	}
-	add("run", reflect.Int64, func(run int) any { return int64(run) })
+	whole := func(name string, of func(run int) int64) {
+		add(name, table.Integer, func(run int) table.Cell { return table.Cell{N: of(run)} })
+	}
+	number := func(name string, of func(run int) float64) {
+		add(name, table.Number, func(run int) table.Cell {
+			if x := of(run); numeric.IsFinite(x) {
+				return table.Cell{X: x}
+			}
+			return table.Cell{X: math.NaN()}
+		})
+	}
+	text := func(name string, of func(run int) string) {
+		add(name, table.Text, func(run int) table.Cell { return table.Cell{S: of(run)} })
+	}
+	whole("run", func(run int) int64 { return int64(run) })
 	if s.plan.Replicates() > 1 {
-		add("point", reflect.Int64, func(run int) any { p, _ := s.plan.Run(run); return int64(p) })
-		add("replicate", reflect.Int64, func(run int) any { _, r := s.plan.Run(run); return int64(r) })
+		whole("point", func(run int) int64 { p, _ := s.plan.Run(run); return int64(p) })
+		whole("replicate", func(run int) int64 { _, r := s.plan.Run(run); return int64(r) })
 	}
 	if s.seeds != nil {
-		add("seed", reflect.Int64, func(run int) any { return s.seeds[run] })
+		whole("seed", func(run int) int64 { return s.seeds[run] })
 	}
 	for i := range s.cfg.Vary {
 		v, x := &s.cfg.Vary[i], s.factor(i)
 		at := func(run int) float64 { p, _ := s.plan.Run(run); return x[p] }
 		if v.Words() {
-			add(v.Name, reflect.String, func(run int) any { return v.Text(at(run)) })
-			continue
+			text(v.Name, func(run int) string { return v.Text(at(run)) })
+		} else {
+			number(simulate.Header(v.Name, v.Unit()), at)
 		}
-		add(simulate.Header(v.Name, v.Unit()), reflect.Float64, func(run int) any { return at(run) })
 	}
 	for _, m := range s.resultNames() {
 		if m.Text != "" {
 			x := s.texts(m.Name)
-			add(m.Name, reflect.String, func(run int) any { return x[run] })
+			text(m.Name, func(run int) string { return x[run] })
 			continue
 		}
 		x := s.result(m.Name)
-		add(metricHeader(m), reflect.Float64, func(run int) any { return x[run] })
+		number(metricHeader(m), func(run int) float64 { return x[run] })
 	}
-	add("failed", reflect.String, func(run int) any { return s.outcomes[run].Failure })
+	text("failed", func(run int) string { return s.outcomes[run].Failure })
+	t.Rows = func(yield func([]table.Cell, error) bool) {
+		for _, row := range cells {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
 	return t
 }
 
@@ -118,61 +131,30 @@ func metricHeader(m study.Metric) string {
 }
 
 // writeCSV writes the table with all digits; what is no number is empty.
-func (t *studyTable) writeCSV(w io.Writer) error {
+func writeCSV(w io.Writer, t *table.Table) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(t.names); err != nil {
-		return err
+	line := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		line[i] = c.Name
 	}
-	line := make([]string, len(t.names))
-	for _, row := range t.cells {
+	err := out.Write(line)
+	for row := range t.Rows {
 		for i, c := range row {
-			switch c := c.(type) {
-			case int64:
-				line[i] = strconv.FormatInt(c, 10)
-			case string:
-				line[i] = c
-			case float64:
-				if line[i] = ""; c-c == 0 {
-					line[i] = strconv.FormatFloat(c, 'g', -1, 64)
+			switch t.Columns[i].Kind {
+			case table.Integer:
+				line[i] = strconv.FormatInt(c.N, 10)
+			case table.Text:
+				line[i] = c.S
+			default:
+				if line[i] = ""; numeric.IsFinite(c.X) {
+					line[i] = strconv.FormatFloat(c.X, 'g', -1, 64)
 				}
 			}
 		}
-		if err := out.Write(line); err != nil {
-			return err
-		}
+		err = cmp.Or(err, out.Write(line))
 	}
 	out.Flush()
-	return out.Error()
-}
-
-// output is the table in a format of tables; what is no number is none there.
-func (t *studyTable) output(format table.Format) func(w io.Writer) error {
-	out := table.Table{Title: "study"}
-	kinds := map[reflect.Kind]table.ColumnKind{reflect.Int64: table.Integer, reflect.Float64: table.Number, reflect.String: table.Text}
-	for i, name := range t.names {
-		out.Columns = append(out.Columns, table.Column{Name: name, Kind: kinds[t.kinds[i]]})
-	}
-	row := make([]table.Cell, len(t.names))
-	out.Rows = func(yield func([]table.Cell, error) bool) {
-		for _, cells := range t.cells {
-			for i, c := range cells {
-				switch c := c.(type) {
-				case int64:
-					row[i].N = c
-				case string:
-					row[i].S = c
-				case float64:
-					if row[i].X = c; c-c != 0 {
-						row[i].X = math.NaN()
-					}
-				}
-			}
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
-	return func(w io.Writer) error { return format.Write(w, &out) }
+	return cmp.Or(err, out.Error())
 }
 
 // factorsForRanks are the factors that have an order, and their places among all.
