@@ -169,7 +169,7 @@ type comparison struct {
 	s                                 *contactRun
 	wayScale, speedScale              []float64 // of each coordinate, what it and the others of its unit move
 	positionTolerance, speedTolerance []float64 // differences that count as none
-	faster                            int       // coordinate whose speed differed in the row before, −1: none
+	faster                            []bool    // coordinates whose speed differed in the row before
 	largest                           difference
 	differs                           bool
 }
@@ -178,7 +178,7 @@ type comparison struct {
 func (s *contactRun) comparison(wider, late float64) comparison {
 	n := len(s.coords)
 	c := comparison{s: s, wayScale: make([]float64, n), speedScale: make([]float64, n), positionTolerance: make([]float64, n),
-		speedTolerance: make([]float64, n), faster: -1}
+		speedTolerance: make([]float64, n), faster: make([]bool, n)}
 	unit := map[string][2]float64{} // largest way and speed
 	for i, x := range s.coords {
 		for _, r := range s.rows {
@@ -201,20 +201,17 @@ func (s *contactRun) comparison(wider, late float64) comparison {
 
 // compare takes row r of the run, in order, with the state q, u of the other, and tells whether it differs.
 func (c *comparison) compare(r int, q, u []float64) bool {
-	row, faster := &c.s.rows[r], -1
+	row := &c.s.rows[r]
 	for i, x := range c.s.coords {
 		off := math.Abs(row.q[i] - q[i])
 		c.note(difference{x.Name, x.Unit, row.t, row.q[i], q[i], off / c.wayScale[i], false}, off > c.positionTolerance[i])
-		if math.Abs(row.u[i]-u[i]) > c.speedTolerance[i] {
-			faster = i
+		off = math.Abs(row.u[i] - u[i])
+		faster := off > c.speedTolerance[i]
+		if faster && c.faster[i] && r == len(c.s.rows)-1 {
+			c.note(difference{x.Name + "_dot", perSecond(x.Unit), row.t, row.u[i], u[i], off / c.speedScale[i], true}, true)
 		}
+		c.faster[i] = faster
 	}
-	if faster >= 0 && faster == c.faster && r == len(c.s.rows)-1 {
-		x := c.s.coords[faster]
-		off := math.Abs(row.u[faster] - u[faster])
-		c.note(difference{x.Name + "_dot", perSecond(x.Unit), row.t, row.u[faster], u[faster], off / c.speedScale[faster], true}, true)
-	}
-	c.faster = faster
 	return c.differs
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hilrig/configs"
+	"hilrig/engine"
 )
 
 // lineOfBalls moves three balls of 0.02 m on a line from collision to collision with restitution one half, until end (s).
@@ -335,5 +336,22 @@ func TestLongStepIsSaid(t *testing.T) {
 	}
 	if t.Logf("%d far off, %d near", far, near); far < 5 || near < 20 {
 		t.Errorf("%d far off, %d near", far, near)
+	}
+}
+
+// A speed that is off in the last two rows counts whichever others are off in one of them.
+func TestSpeedsAreComparedOneByOne(t *testing.T) {
+	for _, off := range [][2][2]float64{{{0.1, 0}, {0.1, 0}}, {{0.1, 0}, {0.1, 0.1}}, {{0, 0.1}, {0.1, 0.1}}, {{0.1, 0}, {0, 0.1}}} {
+		s := &contactRun{cfg: configs.DefaultContactRun(), coords: []engine.Signal{{Name: "x", Unit: "m"}, {Name: "y", Unit: "m"}}}
+		for k := range 3 {
+			s.rows = append(s.rows, instant{t: float64(k), q: []float64{float64(k), float64(k)}, u: []float64{1, 1}})
+		}
+		c := s.comparison(1, 0)
+		for r := 1; r < 3; r++ {
+			c.compare(r, s.rows[r].q, []float64{1 + off[r-1][0], 1 + off[r-1][1]})
+		}
+		if twice := off[0][0]*off[1][0]+off[0][1]*off[1][1] > 0; c.differs != twice || c.largest.rate != twice {
+			t.Errorf("speeds off by %v: differs %v, largest %+v", off, c.differs, c.largest)
+		}
 	}
 }

@@ -122,7 +122,9 @@ func (p *plane) drift(m *Model, d *Data, v []float64) {
 		s.p = s.vx*ly - s.vy*lx + s.kx*s.ay - s.ky*s.ax
 		s.fx, s.fy = b.m*s.ax-s.w*ly, b.m*s.ay+s.w*lx
 	}
-	p.subtractLoads(d)
+	if d.loaded {
+		p.subtractLoads(d)
+	}
 	for j := len(p.body) - 1; j > 0; j-- {
 		b, s := &p.body[j], &flat[j]
 		if b.slides {
@@ -141,7 +143,7 @@ func (p *plane) drift(m *Model, d *Data, v []float64) {
 
 // subtractLoads takes what acts on the bodies from outside from what they need.
 func (p *plane) subtractLoads(d *Data) {
-	for j := 1; j < len(p.body) && d.loaded; j++ {
+	for j := 1; j < len(p.body); j++ {
 		s, w := &d.planarBodies[j], &d.wrench[j]
 		s.p -= r3.Dot(p.n, w.M)
 		s.fx -= r3.Dot(p.e1, w.F)

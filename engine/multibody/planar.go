@@ -116,29 +116,39 @@ func planeOf(m *Model) *plane {
 
 // aba is ABA in the plane: QDD holds the torques before and dv/dt afterwards.
 func (p *plane) aba(m *Model, d *Data, q, v []float64) Status {
-	p.stand(d, q)
 	flat := d.planarBodies[:len(p.body)]
+	flat[0].cos = 1
 	for j := 1; j < len(p.body); j++ {
 		b, s := &p.body[j], &flat[j]
 		o := &flat[b.parent]
-		s.w, s.vx, s.vy = o.w, o.vx-o.w*s.ry, o.vy+o.w*s.rx
+		s.theta, s.cos, s.sin = o.theta, o.cos, o.sin
+		s.rx, s.ry = o.cos*b.x-o.sin*b.y, o.sin*b.x+o.cos*b.y
 		if b.slides {
 			x := v[b.v]
-			s.vx += x * s.dx
-			s.vy += x * s.dy
+			s.dx, s.dy = o.cos*b.dx-o.sin*b.dy, o.sin*b.dx+o.cos*b.dy
+			s.rx += q[b.q] * s.dx
+			s.ry += q[b.q] * s.dy
+			s.w = o.w
+			s.vx, s.vy = o.vx-o.w*s.ry+x*s.dx, o.vy+o.w*s.rx+x*s.dy
 			s.cx, s.cy = -s.w*x*s.dy, s.w*x*s.dx
 		} else {
 			x := b.sign * v[b.v]
-			s.w += x
+			s.theta += b.sign * q[b.q]
+			s.sin, s.cos = math.Sincos(s.theta)
+			s.w = o.w + x
+			s.vx, s.vy = o.vx-o.w*s.ry, o.vy+o.w*s.rx
 			s.cx, s.cy = s.vy*x, -s.vx*x
 		}
 		// inertia and what the motion takes
-		lx, ly := b.m*s.vx-s.w*s.ky, b.m*s.vy+s.w*s.kx
+		mx, my := s.cos*b.cx-s.sin*b.cy, s.sin*b.cx+s.cos*b.cy
+		lx, ly := b.m*s.vx-s.w*my, b.m*s.vy+s.w*mx
 		s.p, s.fx, s.fy = s.vx*ly-s.vy*lx, -s.w*ly, s.w*lx
-		s.a, s.hx, s.hy = b.i, -s.ky, s.kx
+		s.a, s.hx, s.hy = b.i, -my, mx
 		s.mxx, s.mxy, s.myy = b.m, 0, b.m
 	}
-	p.subtractLoads(d)
+	if d.loaded {
+		p.subtractLoads(d)
+	}
 	for j := len(p.body) - 1; j > 0; j-- {
 		b, s := &p.body[j], &flat[j]
 		x := 0.0
