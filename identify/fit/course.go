@@ -19,43 +19,31 @@ type Wave struct {
 // waveRun is how many multiples are turned one from the other: what is turned depends on nothing but its order, to the last bit.
 const waveRun = 16
 
-// turn is a multiple of a wave at a row.
-type turn struct {
-	wave             *Wave
-	order            int
-	sin, cos         float64
-	stepSin, stepCos float64 // of the wave
-}
-
-// to turns it to the multiple of a course.
-func (t *turn) to(c *Course, row int) {
-	angle, anchor := c.Wave.Slope*c.Wave.Position[row], c.Order-c.Order%waveRun
-	if t.wave != c.Wave {
-		*t = turn{wave: c.Wave, order: -1}
-		t.stepSin, t.stepCos = math.Sincos(angle)
-	}
-	if t.order < anchor || t.order > c.Order {
-		t.sin, t.cos = math.Sincos(float64(anchor) * angle)
-		t.order = anchor
-	}
-	for ; t.order < c.Order; t.order++ {
-		t.sin, t.cos = t.sin*t.stepCos+t.cos*t.stepSin, t.cos*t.stepCos-t.sin*t.stepSin
-	}
-}
-
 // FillRow writes a row of all columns.
 func FillRow(courses []Course, row int, out []float64) {
-	var t turn
+	var wave *Wave
+	var angle, sin, cos, stepSin, stepCos float64
+	order := -1 // of sin and cos
 	for i := range courses {
 		c := &courses[i]
 		if c.Wave == nil {
 			out[i] = c.At(row)
 			continue
 		}
-		if t.to(c, row); c.Cosine {
-			out[i] = t.cos
-		} else {
-			out[i] = t.sin
+		if c.Wave != wave {
+			wave, order = c.Wave, -1
+			angle = wave.Slope * wave.Position[row]
+			stepSin, stepCos = math.Sincos(angle)
+		}
+		if anchor := c.Order - c.Order%waveRun; order < anchor || order > c.Order {
+			sin, cos = math.Sincos(float64(anchor) * angle)
+			order = anchor
+		}
+		for ; order < c.Order; order++ {
+			sin, cos = float64(sin*stepCos)+float64(cos*stepSin), float64(cos*stepCos)-float64(sin*stepSin)
+		}
+		if out[i] = sin; c.Cosine {
+			out[i] = cos
 		}
 	}
 }

@@ -113,6 +113,13 @@ func (x *explained) tryAll(suspects []Suspect, used []bool, of [][]*trial) []fin
 	return out
 }
 
+// unworthy is the ratio of variances, of independent rows, below which what columns explain is not worth an error: rows would have to
+// depend on their neighbours so that it is a quarter of that of independent ones to be beyond chance.
+const unworthy = 2
+
+// mostOfIt is the share of a residual from which on it leaves few rows to tell by.
+const mostOfIt = 0.5
+
 // try adds columns, those of suspect i, to the model and measures what they explain.
 func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 	x.trialRoom.reset()
@@ -141,14 +148,22 @@ func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 	f.share = 1 - after/before
 
 	f.b = y.solve(b)
+	dof := float64(n - first - m)
+	if f.share*dof < unworthy*float64(m)*(1-f.share) {
+		f.p = 1
+		return f, true
+	}
 	g, cov, lags := x.errors(y.q[first:], e)
 	beyond, ok := wald(b, cov)
 	if !ok {
 		return f, false
 	}
+	chance := func() float64 { return distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(beyond / float64(m)) }
+	if f.p = chance(); f.p >= unmodelledP && f.share <= mostOfIt { // what follows makes it no smaller
+		return f, true
+	}
 
 	// the covariance is itself estimated, from as many rows as carry the columns [BM02], fewer if they depend on each other
-	dof := float64(n - first - m)
 	for _, q := range y.q[first:] {
 		fourth := 0.0
 		for _, v := range q {
@@ -171,10 +186,10 @@ func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 			floats.Scale(grown, f.b)
 		}
 	}
-	f.p = distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(beyond / float64(m))
+	f.p = chance()
 	// Where most of the residual goes, few rows are left to tell that by. Then the other way round: how often would a residual
 	// of as many independent rows as before lie as much in this direction? Either test may tell then
-	if few := x.independent - float64(first+m); few >= 1 && f.share > 0.5 {
+	if few := x.independent - float64(first+m); few >= 1 && f.share > mostOfIt {
 		f.p = 2 * math.Min(f.p, distuv.F{D1: float64(m), D2: few}.Survival(f.share/(1-f.share)*few/float64(m)))
 	}
 

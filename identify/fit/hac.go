@@ -270,9 +270,11 @@ func widening(lags, n int) float64 {
 func bandwidth(g [][]float64, n int, pieces []int, least int) int {
 	num, den := 0.0, 0.0
 	for _, x := range g {
-		rho, _ := lagCorrelation(x, 1, pieces)
-		rho = math.Max(math.Min(rho, 0.97), -0.97)
-		innov := floats.Dot(x, x) * (1 - rho*rho)
+		next := 0.0
+		eachPiece(n, pieces, func(from, to int) { next += floats.Dot(x[from+1:to], x[from:to-1]) })
+		square := floats.Dot(x, x)
+		rho := math.Max(math.Min(numeric.OrZero(next/square), 0.97), -0.97)
+		innov := square * (1 - rho*rho)
 		num += 4 * rho * rho * innov * innov / (math.Pow(1-rho, 6) * (1 + rho) * (1 + rho))
 		den += innov * innov / math.Pow(1-rho, 4)
 	}

@@ -40,7 +40,8 @@ type MultiStart struct {
 	Explained func(end []Param) bool
 
 	// Lacking tells that a place leaves over what the model lacks and no other place of it makes. Where the first two descents end at one
-	// cost, at such a place, the others are spared. nil: not known of any place.
+	// cost, at such a place, the others are spared; where the first one ends at such a place far above the floor, the second one too. nil:
+	// not known of any place.
 	Lacking func(end []Param) bool
 
 	Seed    uint64
@@ -73,6 +74,9 @@ const descentBudget = 4
 
 // coarseTolerance is the relative decrease of the cost at which descents end; the best one goes on to that of LM.
 const coarseTolerance = 1e-4
+
+// farAboveFloor is how many times the floor a cost is that no noise makes, however wrong it is known.
+const farAboveFloor = 9
 
 // pairAgrees tells that the first two descents ended at one cost.
 func (f *several) pairAgrees() bool {
@@ -115,9 +119,8 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	froms = append(froms, m.ExtraStarts...)
 
 	f := newSeveral(ctx, m, p, froms, workers, watch)
-	if f.explained = f.pair(); !f.explained && !f.hopeless() && !m.endsAgree(f.ends[:min(2, len(f.ends))]) {
-		f.lacking = m.Lacking != nil && f.pairAgrees() && ctx.Err() == nil && m.Lacking(f.ends[f.lowest()].Params)
-		if !f.lacking {
+	if f.explained = f.pair(); !f.explained && !f.lacking && !f.hopeless() && !m.endsAgree(f.ends[:min(2, len(f.ends))]) {
+		if f.lacking = f.pairAgrees() && f.lacks(f.ends[f.lowest()]); !f.lacking {
 			f.others()
 		}
 	}
@@ -151,6 +154,8 @@ type several struct {
 	explained bool    // the lowest leaves nothing but noise
 	lacking   bool    // it leaves what the model lacks
 	target    float64 // of the problem that was given
+
+	lacksNothing float64 // cost of an end that was asked, and is not Lacking; 0: none was
 
 	lock                      sync.Mutex // progress comes from one at a time
 	finishedStarts, simulated int
@@ -217,6 +222,9 @@ func (f *several) pair() (explained bool) {
 		if explained = m.Explained(first.Params); explained { // where another place is as good, that is found in about as many
 			f.lm.MaxEvaluations, f.lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
 		}
+		if f.lacking = m.Floor > 0 && first.Cost > farAboveFloor*m.Floor && !f.hopeless() && f.lacks(first); f.lacking {
+			return false
+		}
 		f.sift(first, 1, 2)
 	}
 	f.descend(1, 2)
@@ -227,6 +235,18 @@ func (f *several) pair() (explained bool) {
 		explained = m.Explained(second.Params)
 	}
 	return explained
+}
+
+// lacks tells that the end of a descent is Lacking. It is asked once of a cost.
+func (f *several) lacks(end *Solution) bool {
+	if f.m.Lacking == nil || f.ctx.Err() != nil || asLow(end.Cost, f.lacksNothing) {
+		return false
+	}
+	lacking := f.m.Lacking(end.Params)
+	if !lacking {
+		f.lacksNothing = end.Cost
+	}
+	return lacking
 }
 
 // hopeless tells that all descents so far stay far above the target.
