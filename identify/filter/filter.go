@@ -82,26 +82,35 @@ func (f Lowpass) ZeroPhase(x []float64) []float64 {
 	return ext[pad : pad+n : pad+n]
 }
 
-// rooms are those of records that are no longer needed.
-var rooms sync.Pool
+// returned is the memory of series that are no longer needed.
+var returned sync.Pool
 
-// room is for a record of n samples, extended.
-func (f Lowpass) room(n int) *[]float64 {
-	ext, _ := rooms.Get().(*[]float64)
-	if ext == nil {
-		ext = new([]float64)
+// Borrow is memory for n numbers, whatever they are, and Return takes it back: of a long record every stretch needs as much again.
+func Borrow(n int) []float64 {
+	x, _ := returned.Get().(*[]float64)
+	if x == nil {
+		x = new([]float64)
 	}
-	*ext = slices.Grow((*ext)[:0], n+2*f.Padding())[:n+2*f.Padding()]
-	return ext
+	return slices.Grow((*x)[:0], n+n/64)[:n] // lengths differ by the padding of filters
 }
 
-// ZeroPhaseOf is ZeroPhase of n samples that set writes, for use until it returns: in the memory of records before.
+// Return takes back what Borrow gave. Nothing may hold on to it.
+func Return(series ...[]float64) {
+	for _, x := range series {
+		if x != nil {
+			returned.Put(&x)
+		}
+	}
+}
+
+// ZeroPhaseOf is ZeroPhase of n samples that set writes, for use until it returns: in borrowed memory.
 func (f Lowpass) ZeroPhaseOf(n int, set, use func(x []float64)) {
-	pad, room := f.Padding(), f.room(n)
-	defer rooms.Put(room)
-	x := (*room)[pad : pad+n]
+	pad := f.Padding()
+	ext := Borrow(n + 2*pad)
+	defer Return(ext)
+	x := ext[pad : pad+n]
 	set(x)
-	f.passes(*room)
+	f.passes(ext)
 	use(x)
 }
 
@@ -185,36 +194,48 @@ func (f Lowpass) Motion(position []float64, dt float64) (q, v, a []float64) {
 // Velocity is Motion without the acceleration. Velocities that are nothing but rounding of the position are zero, so that an axis at rest
 // has no sign of velocity.
 func (f Lowpass) Velocity(position []float64, dt float64) (q, v []float64) {
-	q = f.ZeroPhase(position)
-	v = Derivative(q, dt)
+	q, v = make([]float64, len(position)), make([]float64, len(position))
+	f.VelocityTo(q, v, position, dt)
+	return q, v
+}
+
+// VelocityTo writes Velocity to q and v, which are other slices.
+func (f Lowpass) VelocityTo(q, v, position []float64, dt float64) {
+	f.ZeroPhaseOf(len(q), func(x []float64) { copy(x, position) }, func(x []float64) { copy(q, x) })
+	DerivativeTo(v, q, dt)
 	rounding := 16 * 0x1p-52 * numeric.Largest(q) / dt
 	for k := range v {
 		if math.Abs(v[k]) < rounding {
 			v[k] = 0
 		}
 	}
-	return q, v
 }
 
 // SecondDerivative of x over step dt (s) by differences over eleven samples: off by (ω·dt)¹⁰/16632, 0.06 % at a fifth of the
 // sampling rate, up to where a low-pass of a regression reaches. Derivative twice is off by 6 % there. It stands at the ends, which are
 // trimmed later.
 func SecondDerivative(x []float64, dt float64) []float64 {
+	d := make([]float64, len(x))
+	SecondDerivativeTo(d, x, dt)
+	return d
+}
+
+// SecondDerivativeTo writes SecondDerivative to d, which is another slice.
+func SecondDerivativeTo(d, x []float64, dt float64) {
 	const reach, end = len(second) - 1, 16
 	n, in := len(x), 1/(dt*dt)
-	d := make([]float64, n)
 	for k := reach; k < n-reach; k++ {
 		y := x[k-reach : k+reach+1]
 		d[k] = in * (second[0]*y[5] + second[1]*(y[6]+y[4]) + second[2]*(y[7]+y[3]) + second[3]*(y[8]+y[2]) + second[4]*(y[9]+y[1]) + second[5]*(y[10]+y[0]))
 	}
 	if n < 2 {
-		return d
+		clear(d)
+		return
 	}
 	m := min(n, end)
 	first, last := Derivative(Derivative(x[:m], dt), dt), Derivative(Derivative(x[n-m:], dt), dt)
 	copy(d, first[:min(reach, m)])
 	copy(d[max(0, n-reach):], last[max(0, m-reach):])
-	return d
 }
 
 // Curve is the gain of SecondDerivative for dt = 1, with its sign.

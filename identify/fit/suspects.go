@@ -31,27 +31,11 @@ func Suspects(s *Solution, rotary, driven bool) []Suspect {
 			Friction: strings.HasPrefix(name, "F"), Inertia: name == "J", Viscous: name == "Fv",
 			Column: func(k int) float64 { return s.Jac[k*p+j] }})
 	}
-	return keepValues(m.Suspects(), s.Looked(), len(s.Residual))
-}
-
-// keepValues keeps what columns are at the rows that are looked at, of n: every search asks for them again.
-func keepValues(list []Suspect, rows []int, n int) []Suspect {
-	place := make([]int32, n) // of a row among them, counted from 1
-	for i, k := range rows {
-		place[k] = int32(i) + 1
+	m.looked, m.lookedPlace = s.Looked(), make([]int32, len(s.Residual))
+	for i, k := range m.looked {
+		m.lookedPlace[k] = int32(i) + 1
 	}
-	for i := range list {
-		for j, column := range list[i].Columns {
-			values := sync.OnceValue(func() []float64 { return columnAt(column, rows) })
-			list[i].Columns[j] = func(k int) float64 {
-				if i := place[k]; i > 0 {
-					return values()[i-1]
-				}
-				return column(k)
-			}
-		}
-	}
-	return list
+	return m.Suspects()
 }
 
 // Motion is that of an axis, or of one joint of a machine, with the force that the model makes of it: what the suspects of friction and
@@ -80,8 +64,10 @@ type Motion struct {
 	reversalDistance []float64 // way since the last reversal; +Inf before the first
 	size             []float64 // of the columns of Terms
 	list             []Suspect
-	atTurns          bool // what is added lives where the motion turns
-	jumps            bool // it jumps there
+	looked           []int   // samples that are looked at; nil: any may be
+	lookedPlace      []int32 // of a sample among these, counted from 1; 0: it is not there
+	atTurns          bool    // what is added lives where the motion turns
+	jumps            bool    // it jumps there
 }
 
 // MotionTerm is a force of the model by one of its parameters, which may change over the record.
@@ -200,9 +186,25 @@ func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) 
 	if m.Joint != "" {
 		what += ", at joint " + m.Joint
 	}
+	for j, c := range columns {
+		columns[j] = m.keep(c, sync.OnceValue(func() []float64 { return columnAt(c, m.looked) }))
+	}
 	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns,
 		JumpsAtTurns: m.jumps})
 	return &m.list[len(m.list)-1]
+}
+
+// keep is a column whose values at the samples that are looked at are known once they were asked for: every search asks for them again.
+func (m *Motion) keep(column func(k int) float64, values func() []float64) func(k int) float64 {
+	if m.looked == nil {
+		return column
+	}
+	return func(k int) float64 {
+		if i := m.lookedPlace[k]; i > 0 {
+			return values()[i-1]
+		}
+		return column(k)
+	}
 }
 
 // drift adds that a term of the model changes: the column is its own times a course between −1 and 1.
@@ -294,14 +296,41 @@ func (m *Motion) place() {
 		sum += math.Abs(v) * m.RowTime / float64(len(m.V))
 	}
 	least := max(4*sum, m.span/100)
-	wave := &Wave{Slope: math.Pi / m.span, Position: m.X} // half a period
-	for order := 4; 2*m.span/float64(order) > least; order++ {
-		cycles, w := float64(order)/2, float64(order)*wave.Slope
-		sp := m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles),
-			"Average over whole periods, or record a compensated drive.",
-			func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) })
+	const first = 4 // half cycles in the span
+	count := 0
+	for 2*m.span/float64(first+count) > least {
+		count++
+	}
+	waves := sync.OnceValue(func() [][2][]float64 { return m.waves(first, count) })
+	wave := &Wave{Slope: math.Pi / m.span, Position: m.X} // half a cycle
+	for i := range count {
+		order := first + i
+		w := float64(order) * wave.Slope
+		sin, cos := func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) }
+		sp := m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", 2*m.span/float64(order)),
+			"Average over whole periods, or record a compensated drive.")
+		sp.Columns = []func(k int) float64{
+			m.keep(sin, func() []float64 { return waves()[i][0] }), m.keep(cos, func() []float64 { return waves()[i][1] })}
 		sp.Wave, sp.WaveOrder = wave, order
 	}
+}
+
+// waves are sines and cosines of so many half cycles in the span and count − 1 times one more, at the samples that are looked at: each is
+// the one before, turned on.
+func (m *Motion) waves(halves, count int) (out [][2][]float64) {
+	for range count {
+		out = append(out, [2][]float64{make([]float64, len(m.looked)), make([]float64, len(m.looked))})
+	}
+	for i, k := range m.looked {
+		turn := math.Pi * m.X[k] / m.span
+		stepSin, stepCos := math.Sincos(turn)
+		sin, cos := math.Sincos(float64(halves) * turn)
+		for _, wave := range out {
+			wave[0][i], wave[1][i] = sin, cos
+			sin, cos = sin*stepCos+cos*stepSin, cos*stepCos-sin*stepSin
+		}
+	}
+	return out
 }
 
 // Eccentric is the kind of a position that counts turns unevenly, and what it and its advice are for people.

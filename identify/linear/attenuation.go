@@ -215,7 +215,8 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 	} else {
 		reg.push(r.lag, r.zeroOrderHold)
 	}
-	reg.smoothed, reg.turns = nil, nil
+	reg.releaseSmoothed()
+	reg.turns = nil
 	o.Unattenuated = false
 	sol, err := reg.solve(by, o)
 	if err != nil {

@@ -76,9 +76,10 @@ func (r *regression) instruments() error {
 		})
 		if r.z = z; lagged {
 			r.freeLag(z)
-			r.z = append(r.z, r.right(func(p part) []float64 {
-				of := f.sampled(r.recs[p.rec].Dt).of(&s, *f.directionLowpass(), x[p.rec][p.start:p.stop])
-				return filter.Derivative(r.form.force(of, theta, false), f.dt)
+			r.z = append(r.z, r.right(func(p part, slope []float64) {
+				of, force := f.sampled(r.recs[p.rec].Dt).of(&s, *f.directionLowpass(), x[p.rec][p.start:p.stop]), make([]float64, len(slope))
+				r.form.force(force, of, theta, false)
+				filter.DerivativeTo(slope, force, f.dt)
 			}))
 		}
 	}

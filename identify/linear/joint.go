@@ -35,17 +35,16 @@ func (s *Spec) inertial(t Term) (c Inertial, ok bool) {
 }
 
 // column evaluates the term along a motion that goes in the direction in which dir has its sign. It may be one of these, and is not to be
-// written to.
-func (s *Spec) column(t Term, q, v, a, dir []float64) []float64 {
+// written to, or stands in room.
+func (s *Spec) column(room []float64, t Term, q, v, a, dir []float64) []float64 {
 	c, own := s.inertial(t)
 	if !own {
-		return t.column(q, v, a, dir)
+		return t.column(room, q, v, a, dir)
 	}
-	out := make([]float64, len(q))
-	for k := range out {
-		out[k] = c.Mass*a[k] + c.at(q[k])
+	for k := range room {
+		room[k] = c.Mass*a[k] + c.at(q[k])
 	}
-	return out
+	return room
 }
 
 // slope are the derivatives of a column by q, v and a where it does not jump; nil: zero.

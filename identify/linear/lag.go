@@ -228,11 +228,13 @@ func (r *regression) freeLag(z [][]float64) {
 
 // turn puts the slopes of the columns of a part, whose directions are those of a track, into turns.
 func (r *regression) turn(p part, of track) {
+	room := filter.Borrow(len(of.v))
+	defer filter.Return(room)
 	for j, c := range r.columns {
 		if !c.changes() {
 			continue
 		}
-		if x := of.column(c.term, of.v); x != nil {
+		if x := of.column(room, c.term, of.v); x != nil {
 			r.fillRaw(p, func(slope []float64) { filter.DerivativeTo(slope, x, r.form.f.dt) }, r.turns[j])
 		}
 	}
@@ -259,10 +261,11 @@ func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
 	fit.Parallel(len(r.parts), func(i int) {
 		p := r.parts[i]
 		of := r.form.directionTrack(p.rec, p.start, p.stop)
-		r.fillRaw(p, func(x []float64) { copy(x, r.filterEffect(of, theta)) }, out[0])
+		r.fillRaw(p, func(x []float64) { r.filterEffect(x, of, theta) }, out[0])
 		if steps != nil {
-			r.fillRaw(p, func(x []float64) { copy(x, r.form.rounding(of, theta, steps[p.rec])) }, out[1])
+			r.fillRaw(p, func(x []float64) { r.form.rounding(x, of, theta, steps[p.rec]) }, out[1])
 		}
+		r.form.release(of)
 	})
 	for i, all := range out {
 		kept := all[:0]
@@ -272,25 +275,26 @@ func (r *regression) bend(theta, steps []float64) (bend, rounded []float64) {
 	return out[0], append(out, nil)[1]
 }
 
-// filterEffect is what a filter of first order does to a force beside a delay: with T for the lag, and s = d/dt,
+// filterEffect writes to x what a filter of first order does to a force beside a delay: with T for the lag, and s = d/dt,
 //
 //	recorded before it   e^−Ts·(1 + Ts) − 1 = −T²s²/2 + …      recorded behind it   e^Ts/(1 + Ts) − 1 = T²s²/2 + …
 //
 // over ∓T²/2. Motion may be as quick as the filter: the first terms alone tell a part of what it does to the inertia. A lag of less than a
 // sample leaves the second derivative, of what does not jump.
-func (r *regression) filterEffect(of track, theta []float64) []float64 {
+func (r *regression) filterEffect(x []float64, of track, theta []float64) {
 	dt, time := r.form.f.dt, math.Abs(r.lag)
-	if time < dt {
-		return filter.Derivative(filter.Derivative(r.form.force(of, theta, false), dt), dt)
-	}
-	x := r.form.force(of, theta, true)
-	if r.lag > 0 {
-		before := slices.Clone(x)
-		floats.AddScaled(before, time, filter.Derivative(x, dt))
+	slope := filter.Borrow(len(x))
+	defer filter.Return(slope)
+	r.form.force(x, of, theta, time >= dt)
+	switch filter.DerivativeTo(slope, x, dt); {
+	case time < dt:
+		filter.DerivativeTo(x, slope, dt)
+		return
+	case r.lag > 0:
+		before := floats.AddScaledTo(slope, x, time, slope)
 		floats.Sub(x, Delayed(before, time/dt, false))
-	} else {
+	default:
 		floats.SubTo(x, Delayed(filter.FirstOrder(x, time, dt), -time/dt, false), x)
 	}
 	floats.Scale(2/(time*time), x)
-	return x
 }

@@ -66,34 +66,54 @@ func (m *form) cachedTrack(low *filter.Lowpass, rec, from, to int) track {
 	return of
 }
 
-// track is what moves behind a low-pass: its velocity, and the columns of the terms, for the direction in which way has its sign.
-// nil: a term is not in the equation.
+// release gives back the memory of a track that is not kept.
+func (m *form) release(of track) {
+	if m.tracks == nil && of.giveBack != nil {
+		of.giveBack()
+	}
+}
+
+// releaseTracks gives back the memory of those that are kept: each is wanted a moment later from here on, or never.
+func (m *form) releaseTracks() {
+	kept := m.tracks
+	m.tracks = nil
+	for _, of := range kept {
+		m.release(of)
+	}
+}
+
+// track is what moves behind a low-pass: its velocity, and the columns of the terms, for the direction in which way has its sign, which
+// may stand in room. nil: a term is not in the equation.
 type track struct {
-	v      []float64
-	column func(t Term, way []float64) []float64
+	v        []float64
+	column   func(room []float64, t Term, way []float64) []float64
+	giveBack func() // its memory, which was borrowed; nil: it was not
 }
 
 // changes tells whether a column is of a part of the force that changes while the direction does not.
 func (c column) changes() bool { return !c.term.jumpsAtReversal() && c.term != Offset }
 
-// force is the force by coefficients of the columns, or the part of it that changes while the direction does not.
-func (m *form) force(of track, theta []float64, whole bool) []float64 {
-	out := make([]float64, len(of.v))
+// force writes the force by coefficients of the columns to out, or the part of it that changes while the direction does not.
+func (m *form) force(out []float64, of track, theta []float64, whole bool) {
+	room := filter.Borrow(len(out))
+	defer filter.Return(room)
+	clear(out)
 	for j, c := range m.columns {
-		if x := []float64(nil); whole || c.changes() {
-			if x = of.column(c.term, of.v); x != nil {
+		if whole || c.changes() {
+			if x := of.column(room, c.term, of.v); x != nil {
 				floats.AddScaled(out, theta[j], x)
 			}
 		}
 	}
-	return out
 }
 
 // rows are the columns of a track, filtered and decimated.
 func (m *form) rows(of track, p places, way []float64, moving []bool) rows {
 	out := rows{w: make([][]float64, len(m.columns)), v: p.of(of.v)}
+	room := filter.Borrow(len(of.v))
+	defer filter.Return(room)
 	for j, c := range m.columns {
-		x := of.column(c.term, way)
+		x := of.column(room, c.term, way)
 		if x == nil {
 			continue
 		}
@@ -240,15 +260,20 @@ func (f *filters) directionLowpass() *filter.Lowpass {
 
 // of is the track of an axis.
 func (f *filters) of(s *Spec, low filter.Lowpass, position []float64) track {
-	q, v := low.Velocity(position, f.dt)
-	acceleration := sync.OnceValue(func() []float64 { return filter.SecondDerivative(q, f.dt) })
-	return track{v, func(t Term, way []float64) []float64 {
-		a := v // of which the other terms know nothing
+	q, v, a := filter.Borrow(len(position)), filter.Borrow(len(position)), []float64(nil)
+	low.VelocityTo(q, v, position, f.dt)
+	acceleration := sync.OnceFunc(func() {
+		a = filter.Borrow(len(q))
+		filter.SecondDerivativeTo(a, q, f.dt)
+	})
+	return track{v, func(room []float64, t Term, way []float64) []float64 {
+		of := v // the other terms know nothing of the acceleration
 		if _, own := s.inertial(t); own || t == Inertia {
-			a = acceleration()
+			acceleration()
+			of = a
 		}
-		return s.column(t, q, v, a, way)
-	}}
+		return s.column(room, t, q, v, of, way)
+	}, func() { filter.Return(q, v, a) }}
 }
 
 // side is a part of the equation at the rows, filtered. Where some samples do not count they are cut out before, and after the low-pass of
@@ -307,6 +332,7 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 		of := quiet
 		if f.noisy {
 			of = m.cachedTrack(&f.positionLowpass, rec, from, to)
+			defer m.release(of)
 		}
 		return m.rows(of, p, quiet.v, moving)
 	}
@@ -443,6 +469,8 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 		if lagged {
 			r.turn(*p, quiet)
 		}
+		filter.Return(since)
+		m.release(quiet)
 	})
 	for j, col := range r.w {
 		if !numeric.AllFinite(col...) {
@@ -484,13 +512,25 @@ func (r *regression) shifted(f func(p part, force []float64)) {
 		p := r.parts[i]
 		if r.smoothed[i] == nil {
 			if r.smoothed[i] = r.recs[p.rec].Force[p.start:p.stop]; r.prefilter(p) != nil {
-				r.smoothed[i] = r.prefilter(p).ZeroPhase(r.smoothed[i])
+				force := r.smoothed[i]
+				r.smoothed[i] = filter.Borrow(len(force))
+				r.prefilter(p).ZeroPhaseOf(len(force), func(x []float64) { copy(x, force) }, func(x []float64) { copy(r.smoothed[i], x) })
 			}
 		}
 		x := r.smoothed[i]
 		unfiltered.ZeroPhaseOf(len(x), func(y []float64) { delay(y, x, r.lag/r.recs[p.rec].Dt, r.zeroOrderHold) },
 			func(y []float64) { f(p, y) })
 	})
+}
+
+// releaseSmoothed gives back the memory of the smoothed force.
+func (r *regression) releaseSmoothed() {
+	for i, x := range r.smoothed {
+		if x != nil && r.prefilter(r.parts[i]) != nil {
+			filter.Return(x)
+		}
+	}
+	r.smoothed = nil
 }
 
 // unfiltered lends memory.
@@ -514,9 +554,9 @@ func (r *regression) fillRaw(p part, set func(force []float64), out []float64) {
 	r.prefilter(p).ZeroPhaseOf(p.stop-p.start, set, func(x []float64) { r.fill(p, x, out) })
 }
 
-// right is a force at the rows, as the right-hand side has it.
-func (r *regression) right(force func(p part) []float64) []float64 {
+// right is a force at the rows, as the right-hand side has it, which set writes.
+func (r *regression) right(set func(p part, force []float64)) []float64 {
 	out := make([]float64, len(r.y))
-	fit.Parallel(len(r.parts), func(i int) { r.fillRaw(r.parts[i], func(x []float64) { copy(x, force(r.parts[i])) }, out) })
+	fit.Parallel(len(r.parts), func(i int) { r.fillRaw(r.parts[i], func(x []float64) { set(r.parts[i], x) }, out) })
 	return out
 }

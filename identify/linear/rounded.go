@@ -3,8 +3,6 @@ package linear
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hilrig/engine/numeric"
 )
 
@@ -28,19 +26,14 @@ func (r *regression) forceSteps() []float64 {
 	return steps
 }
 
-// rounding is by how much rounding to steps moves the force that the model with coefficients theta makes of a track.
-func (m *form) rounding(of track, theta []float64, step float64) []float64 {
-	out := make([]float64, len(of.v))
+// rounding writes to out by how much rounding to steps moves the force that the model with coefficients theta makes of a track.
+func (m *form) rounding(out []float64, of track, theta []float64, step float64) {
 	if !(step > 0) {
-		return out
+		clear(out)
+		return
 	}
-	for j, c := range m.columns {
-		if x := of.column(c.term, of.v); x != nil {
-			floats.AddScaled(out, theta[j], x)
-		}
-	}
+	m.force(out, of, theta, true)
 	for k, f := range out {
 		out[k] = step*math.Round(f/step) - f
 	}
-	return out
 }

@@ -40,10 +40,10 @@ const (
 	softShare   = 0.01  // … if that is also more than this of the friction: less is what the low-pass makes of a reversal
 )
 
-// sinceReversal is the way (m or rad) behind the last reversal, at every sample; fresh: the record begins here, and what was before is not
-// known.
+// sinceReversal is the way (m or rad) behind the last reversal, at every sample, in borrowed memory; fresh: the record begins here, and what
+// was before is not known.
 func sinceReversal(way []float64, dt float64, fresh bool) []float64 {
-	out, since, before := make([]float64, len(way)), math.Inf(1), 0.0
+	out, since, before := filter.Borrow(len(way)), math.Inf(1), 0.0
 	if fresh {
 		since = 0
 	}
@@ -94,7 +94,9 @@ func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
 		fit.Parallel(len(parts), func(i int) {
 			p := parts[i]
 			way := m.directionTrack(p.rec, p.start, p.stop).v
-			look := movingMask(way, limit[m.joint(p.rec)], m.f.blur, sinceReversal(way, m.f.dt, p.start == 0), m.f.build[m.joint(p.rec)])
+			since := sinceReversal(way, m.f.dt, p.start == 0)
+			look := movingMask(way, limit[m.joint(p.rec)], m.f.blur, since, m.f.build[m.joint(p.rec)])
+			filter.Return(since)
 			for k := range p.n {
 				counts[i] += indicator(look == nil || m.share(look, p.firstSample+k*p.rowStep) >= m.minMovingShare)
 			}

@@ -88,8 +88,8 @@ func (t Term) symbol(rotary bool) string {
 func (s *Spec) ordinaryUnit(t Term) string { return s.unit(cmp.Or(properties[t].unit, "N")) }
 
 // column evaluates the term along a motion that goes in the direction in which dir has its sign. It may be one of these, and is not to be
-// written to.
-func (t Term) column(q, v, a, dir []float64) []float64 {
+// written to, or stands in room.
+func (t Term) column(room, q, v, a, dir []float64) []float64 {
 	switch t {
 	case Inertia:
 		return a
@@ -98,21 +98,21 @@ func (t Term) column(q, v, a, dir []float64) []float64 {
 	case Stiffness:
 		return q
 	case Offset:
-		return slices.Repeat([]float64{1}, len(q))
-	case Coulomb:
-		c := make([]float64, len(dir))
-		for k, d := range dir {
-			if d != 0 {
-				c[k] = math.Copysign(1, d)
-			}
+		for k := range room {
+			room[k] = 1
 		}
-		return c
+		return room
+	case Coulomb:
+		for k, d := range dir {
+			room[k] = numeric.Sign(d)
+		}
+		return room
 	}
-	c, value := make([]float64, len(q)), properties[t].value
-	for k := range c {
-		c[k] = value(q[k], v[k], a[k], numeric.Sign(dir[k]))
+	value := properties[t].value
+	for k := range room {
+		room[k] = value(q[k], v[k], a[k], numeric.Sign(dir[k]))
 	}
-	return c
+	return room
 }
 
 // jumpsAtReversal tells whether the column jumps at a reversal.

@@ -145,7 +145,7 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 			of := m.cachedTrack(&m.f.positionLowpass, rec, from, to)
 			out := m.rows(of, p, quiet.v, moving)
 			out.y = make([]float64, p.n)
-			m.f.side(of.column("gravity-sin2", quiet.v), moving, p, out.y)
+			m.f.side(of.column(nil, "gravity-sin2", quiet.v), moving, p, out.y)
 			floats.Scale(-1, out.y)
 			return out
 		}
@@ -227,7 +227,7 @@ func (f *filters) ofJoint(low filter.Lowpass, joint int, x1, x2 []float64, o Joi
 	if o.Undriven { // J12 is J2
 		shared[inertia2] = [2]func(k int) float64{at(a2), func(k int) float64 { return a1[k] + a2[k] }}
 	}
-	return track{[2][]float64{v1, v2}[joint], func(t Term, way []float64) []float64 {
+	return track{v: [2][]float64{v1, v2}[joint], column: func(room []float64, t Term, way []float64) []float64 {
 		if both, ok := shared[t]; ok {
 			if both[joint] == nil {
 				return nil
@@ -241,9 +241,9 @@ func (f *filters) ofJoint(low filter.Lowpass, joint int, x1, x2 []float64, o Joi
 		base := Term(strings.NewReplacer("1", "", "2", "").Replace(string(t)))
 		switch {
 		case strings.Contains(string(t), "1") && joint == 0:
-			return base.column(q1, v1, a1, way)
+			return base.column(room, q1, v1, a1, way)
 		case strings.Contains(string(t), "2") && joint == 1:
-			return base.column(q2, v2, a2, way)
+			return base.column(room, q2, v2, a2, way)
 		}
 		return nil
 	}}

@@ -154,11 +154,13 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 			q, v, a = f.positionLowpass.Motion(x, recs[rec].Dt)
 		}
 		out := rows{w: make([][]float64, len(s.Terms)), v: over(win.d1, x, p)}
+		room := filter.Borrow(len(x))
+		defer filter.Return(room)
 		faster := f.dt / recs[rec].Dt // than the samples of the window
 		floats.Scale(-faster, out.v)
 		for j, t := range s.Terms {
 			if c, own := s.inertial(t); own {
-				out.w[j] = over(win.phi, s.column(t, x, v, make([]float64, len(x)), way), p)
+				out.w[j] = over(win.phi, s.column(room, t, x, v, make([]float64, len(x)), way), p)
 				floats.AddScaled(out.w[j], c.Mass*faster*faster, over(win.d2, x, p))
 				continue
 			}
@@ -171,9 +173,9 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 			case Offset:
 				out.w[j] = slices.Repeat([]float64{floats.Dot(win.phi, slices.Repeat([]float64{1}, len(win.phi)))}, p.n)
 			case Stiffness, GravitySin, GravityCos:
-				out.w[j] = over(win.phi, t.column(x, v, a, way), p)
+				out.w[j] = over(win.phi, t.column(room, x, v, a, way), p)
 			default:
-				out.w[j] = over(win.phi, t.column(q, v, a, way), p)
+				out.w[j] = over(win.phi, t.column(room, q, v, a, way), p)
 			}
 		}
 		return out
