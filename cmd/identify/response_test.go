@@ -181,10 +181,10 @@ var nearTruth = []string{
 }
 
 // A wrong gain of the voltage scales motor, shaft and load alike, but for two dampings that are given: next to nothing is left over. It is
-// named, and the intervals hold what was put in. A gain of 1.03 leaves so little that it may come by chance once in a hundred times.
+// named, and the intervals hold what was put in.
 func TestResponseWithAWrongGain(t *testing.T) {
 	r, err := responseOf(t, changed(t, driveFile, append(nearTruth, "column: {name: u, unit: V}",
-		`column: {name: u, unit: V, gain: "1.05"}`, "validate: [data/drive-2.csv.gz]", "starts: 0")...), Options{})
+		`column: {name: u, unit: V, gain: "1.03"}`, "validate: [data/drive-2.csv.gz]", "starts: 0")...), Options{})
 	if err != nil || r.Verdict != identify.Weak || !strings.Contains(strings.Join(r.Because(), "\n"),
 		"another gain of machine.motors.motor.voltage") {
 		t.Errorf("%s %v: %v", r.Verdict, r.Reasons, err)

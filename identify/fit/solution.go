@@ -43,7 +43,8 @@ type Solution struct {
 	Blur      float64 // s, over which filters mix the rows
 	Lags      int     // least bandwidth of the robust covariance, rows; 0: what the scores ask for
 
-	Workers int // that search what is left over; 0: one
+	Workers  int  // that search what is left over; 0: one
+	EveryRow bool // what is left over is searched in every row; else in some of a long record
 
 	Loops []Loop // of methods that explain force over displacement, as they were recorded; nil: of others
 

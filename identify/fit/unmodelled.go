@@ -84,17 +84,21 @@ const (
 	notExcluded      = 10.0 // twice the logarithm of the likelihood by which a suspect explains less and may be it all the same
 )
 
-// Looked are the rows at which Unmodelled looks, evenly spaced; of many pieces those of some.
+// Looked are the rows at which Unmodelled looks, evenly spaced; of many pieces those of some. With EveryRow it is all of them.
 func (s *Solution) Looked() (rows []int) {
 	n := len(s.Residual)
-	stride := max(1, min(len(s.Pieces)/unmodelledPieces, n/(2*unmodelledRows))) // of pieces
+	limit := unmodelledRows
+	if s.EveryRow {
+		limit = max(limit, n)
+	}
+	stride := max(1, min(len(s.Pieces)/unmodelledPieces, n/(2*limit))) // of pieces
 	if stride == 1 {
-		for k, by := 0, (n+unmodelledRows-1)/unmodelledRows; k < n; k += by {
+		for k, by := 0, (n+limit-1)/limit; k < n; k += by {
 			rows = append(rows, k)
 		}
 		return rows
 	}
-	by := (n/stride + unmodelledRows - 1) / unmodelledRows
+	by := (n/stride + limit - 1) / limit
 	for i := 0; i < len(s.Pieces); i += stride {
 		to := n
 		if i+1 < len(s.Pieces) {

@@ -23,6 +23,7 @@ type problem struct {
 	steps      int         // in a sampling interval
 	rows       int
 	firstRow   [][]int // of each recording and output
+	work       *work   // nil: nobody is told
 }
 
 func (p *problem) layout() {
@@ -142,6 +143,7 @@ func (h *hand) record(r int, theta, out []float64, less bool) bool {
 	}
 	dt := rec.Dt / float64(p.steps)
 	n := rec.Len()
+	defer p.work.add(n * p.steps)
 	for k := range n {
 		if p.ctx.Err() != nil {
 			return false

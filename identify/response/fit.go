@@ -112,12 +112,16 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 		return nil, err
 	}
 	r := &Result{spec: &spec, Warnings: mended}
+	p.work = &work{watch: watch, begin: begin}
+	watch = p.work.Report
+	p.work.begins(p.search(), weighIterations*p.iteration()+p.checks())
 	sol, err := p.begin(ctx, watch)
 	if err != nil {
 		return nil, err
 	}
 	r.count(sol)
 	for {
+		p.work.begins(weighIterations*p.iteration(), p.checks())
 		if sol, err = p.weigh(ctx, sol, watch); err != nil {
 			return nil, err
 		}
@@ -130,6 +134,7 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 			break
 		}
 		p.steps = min(maxSteps, p.steps*times)
+		p.work.begins(expectedIterations*p.iteration(), weighIterations*p.iteration()+p.checks())
 		next, err := p.descend(ctx, sol, watch)
 		if err != nil {
 			break // the coarser answer is there all the same; its shift says what it is worth
@@ -140,7 +145,10 @@ func (spec Spec) fit(ctx context.Context, recs []Recording, mended []string, wat
 	for _, rec := range recs {
 		r.Step = math.Max(r.Step, rec.Dt/float64(p.steps))
 	}
+	sol.EveryRow = true // noise of outputs is white: every row tells
 	r.Solution, r.Steps, r.Outputs = sol, p.steps, p.explained(sol)
+	p.work.begins(p.checks(), 0)
+	watch.Report(fit.Progress{Method: "lm", Phase: "what machine and records may lack", BestCost: sol.Cost})
 	above := slices.ContainsFunc(r.Outputs, func(o Explained) bool { return o.RMS > noiseLeft*o.Record })
 	r.Suspects, r.Forces, r.Gains = p.suspects(sol, above)
 	if r.Starts > 1 && r.Reached == 1 {

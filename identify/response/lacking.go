@@ -183,101 +183,129 @@ func (p *problem) pushColumns(theta, base []float64, i int, suspects []fit.Suspe
 	return columns
 }
 
+// A faultSearch finds what faults of the machine and the records do to the simulated outputs, each by a little of it.
+type faultSearch struct {
+	*problem
+	theta, base []float64 // of the solution, and what the machine makes of it
+	list        []fit.Suspect
+	gains       []Gain // of columns, and of the clock
+}
+
 // suspects are what may be wrong with the machine and the records, for fit.Unmodelled: numbers of the machine that are not searched,
-// gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. Each is what a little of it does to the simulated
-// outputs. aboveNoise: more than the noise of an output is left over. gains are those of columns, and of the clock.
+// gains of inputs and outputs, zeros that are wrong or drift, outputs that are late. aboveNoise: more than the noise of an output is left
+// over.
 func (p *problem) suspects(sol *fit.Solution, aboveNoise bool) (list, forces []fit.Suspect, gains []Gain) {
-	theta := fit.Values(sol.Params)
-	base := make([]float64, p.rows)
-	if h := (&hand{p: p}); !h.simulate(theta, 0, len(p.recs), base, false) {
+	s := faultSearch{problem: p, theta: fit.Values(sol.Params), base: make([]float64, p.rows)}
+	if h := (&hand{p: p}); !h.simulate(s.theta, 0, len(p.recs), s.base, false) {
 		return nil, nil, nil
 	}
-	add := func(kind, what, advice string, columns ...[]float64) {
-		sp := fit.Suspect{Kind: kind, What: what, Advice: advice}
-		for _, c := range columns {
-			sp.Columns = append(sp.Columns, func(k int) float64 { return c[k] })
-		}
-		list = append(list, sp)
+	s.numbers()
+	s.clock()
+	for i := range p.spec.Inputs {
+		s.input(i)
 	}
-	// what a machine or recordings that differ by d make of the outputs; nil: it cannot be simulated
-	differing := func(q problem, d float64) []float64 {
-		c := make([]float64, p.rows)
-		if h := (&hand{p: &q}); !h.simulate(theta, 0, len(p.recs), c, false) {
-			return nil
-		}
-		for k := range c {
-			c[k] = (c[k] - base[k]) / d
-		}
-		return c
+	for j := range p.spec.Outputs {
+		s.output(j)
 	}
-	others := make([][]float64, len(p.spec.Others))
-	fit.Parallel(len(others), func(i int) {
-		o, q, spec := &p.spec.Others[i], *p, *p.spec
+	return s.list, p.forces(sol, s.theta, s.base, aboveNoise), s.gains
+}
+
+func (s *faultSearch) add(kind, what, advice string, columns ...[]float64) {
+	sp := fit.Suspect{Kind: kind, What: what, Advice: advice}
+	for _, c := range columns {
+		sp.Columns = append(sp.Columns, func(k int) float64 { return c[k] })
+	}
+	s.list = append(s.list, sp)
+}
+
+// slope is what a machine or recordings that differ by one part in 1/difference make of the outputs, by that part; nil: it cannot be
+// simulated.
+func (s *faultSearch) slope(differing problem) []float64 {
+	c := make([]float64, s.rows)
+	if h := (&hand{p: &differing}); !h.simulate(s.theta, 0, len(s.recs), c, false) {
+		return nil
+	}
+	floats.Sub(c, s.base)
+	floats.Scale(1/difference, c)
+	return c
+}
+
+// numbers are those of the machine that are not searched.
+func (s *faultSearch) numbers() {
+	columns := make([][]float64, len(s.spec.Others))
+	fit.Parallel(len(columns), func(i int) {
+		o, q, spec := &s.spec.Others[i], *s.problem, *s.spec
 		x := o.Value * (1 + difference)
 		spec.Build = func(theta []float64) (*Machine, error) { return o.Build(theta, x) }
 		q.spec = &spec
-		others[i] = differing(q, difference)
+		columns[i] = s.slope(q)
 	})
-	for i, c := range others {
-		if o := &p.spec.Others[i]; c != nil {
-			add("number of the machine", fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text),
+	for i, c := range columns {
+		if o := &s.spec.Others[i]; c != nil {
+			s.add("number of the machine", fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text),
 				"Search it too, or mend it in the file of the machine.", c)
 		}
 	}
-	slower := *p
-	slower.recs = slices.Clone(p.recs)
-	for r := range slower.recs {
-		slower.recs[r].Dt *= 1 + difference
+}
+
+func (s *faultSearch) clock() {
+	q := *s.problem
+	q.recs = slices.Clone(s.recs)
+	for r := range q.recs {
+		q.recs[r].Dt *= 1 + difference
 	}
-	if c := differing(slower, difference); c != nil {
-		gains = append(gains, Gain{"", c})
+	if c := s.slope(q); c != nil {
+		s.gains = append(s.gains, Gain{"", c})
 	}
-	for i, name := range p.spec.Inputs {
-		size := 0.0
-		for r := range p.recs {
-			size = max(size, numeric.RMS(p.recs[r].Inputs[i]))
-		}
-		if size == 0 {
-			continue
-		}
-		changed := func(change func(u, course float64) float64) []float64 {
-			q := *p
-			q.recs = slices.Clone(p.recs)
-			for r := range q.recs {
-				rec := &q.recs[r]
-				rec.Inputs = slices.Clone(rec.Inputs)
-				rec.Inputs[i] = make([]float64, len(p.recs[r].Inputs[i]))
-				for k, u := range p.recs[r].Inputs[i] {
-					rec.Inputs[i][k] = change(u, course(k, rec.Len()))
-				}
-			}
-			return differing(q, difference)
-		}
-		gain := changed(func(u, _ float64) float64 { return u * (1 + difference) })
-		zero := changed(func(u, _ float64) float64 { return u + difference*size })
-		drift := changed(func(u, course float64) float64 { return u + difference*size*course })
-		if gain == nil || zero == nil || drift == nil {
-			continue
-		}
-		gains = append(gains, Gain{name, gain})
-		add("gain of an input", "what another gain of "+name+" makes", checkColumn, gain)
-		add("zero of an input", "what another zero of "+name+" makes, or one that drifts", checkColumn, zero, drift)
+}
+
+func (s *faultSearch) input(i int) {
+	size := 0.0
+	for r := range s.recs {
+		size = max(size, numeric.RMS(s.recs[r].Inputs[i]))
 	}
-	for j, o := range p.spec.Outputs {
-		gain, zero, drift, late := make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows), make([]float64, p.rows)
-		for r := range p.recs {
-			from := p.firstRow[r][j]
-			to := from + p.recs[r].Len()
-			copy(gain[from:to], base[from:to])
-			copy(late[from:to], filter.Derivative(base[from:to], p.recs[r].Dt))
-			for k := from; k < to; k++ {
-				zero[k], drift[k] = 1, course(k-from, to-from)
+	if size == 0 {
+		return
+	}
+	with := func(change func(u, course float64) float64) []float64 {
+		q := *s.problem
+		q.recs = slices.Clone(s.recs)
+		for r := range q.recs {
+			rec := &q.recs[r]
+			rec.Inputs = slices.Clone(rec.Inputs)
+			rec.Inputs[i] = slices.Clone(rec.Inputs[i])
+			for k, u := range rec.Inputs[i] {
+				rec.Inputs[i][k] += difference * change(u, course(k, rec.Len()))
 			}
 		}
-		gains = append(gains, Gain{o.Name, gain})
-		add("gain of an output", "what another gain of "+o.Name+" makes", checkColumn, gain)
-		add("zero of an output", "what another zero of "+o.Name+" makes, or one that drifts", checkColumn, zero, drift)
-		add("late output", "what "+o.Name+" makes that is late, or early", "Give delay of this column.", late)
+		return s.slope(q)
 	}
-	return list, p.forces(sol, theta, base, aboveNoise), gains
+	gain := with(func(u, _ float64) float64 { return u })
+	zero := with(func(_, _ float64) float64 { return size })
+	drift := with(func(_, course float64) float64 { return size * course })
+	if gain == nil || zero == nil || drift == nil {
+		return
+	}
+	name := s.spec.Inputs[i]
+	s.gains = append(s.gains, Gain{name, gain})
+	s.add("gain of an input", "what another gain of "+name+" makes", checkColumn, gain)
+	s.add("zero of an input", "what another zero of "+name+" makes, or one that drifts", checkColumn, zero, drift)
+}
+
+func (s *faultSearch) output(j int) {
+	gain, zero, drift, late := make([]float64, s.rows), make([]float64, s.rows), make([]float64, s.rows), make([]float64, s.rows)
+	for r := range s.recs {
+		from := s.firstRow[r][j]
+		to := from + s.recs[r].Len()
+		copy(gain[from:to], s.base[from:to])
+		copy(late[from:to], filter.Derivative(s.base[from:to], s.recs[r].Dt))
+		for k := from; k < to; k++ {
+			zero[k], drift[k] = 1, course(k-from, to-from)
+		}
+	}
+	name := s.spec.Outputs[j].Name
+	s.gains = append(s.gains, Gain{name, gain})
+	s.add("gain of an output", "what another gain of "+name+" makes", checkColumn, gain)
+	s.add("zero of an output", "what another zero of "+name+" makes, or one that drifts", checkColumn, zero, drift)
+	s.add("late output", "what "+name+" makes that is late, or early", "Give delay of this column.", late)
 }
