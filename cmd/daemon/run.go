@@ -193,7 +193,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 				duration.Do(func() { time.AfterFunc(o.Duration, func() { end(nil) }) })
 			}
 		},
-		Reset:    o.Reset,
+		Reset: o.Reset,
 	}
 	latch.options(&options)
 	sup := daemon.New(a, &info, options)
