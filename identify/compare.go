@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/identify/fit"
 )
@@ -268,7 +267,7 @@ func Differ(a, b *fit.Solution) (p float64, ok bool) {
 		return 1, true
 	}
 	t := mean * float64(n) / math.Sqrt(v[0])
-	return 2 * distuv.UnitNormal.Survival(math.Abs(t)), true
+	return math.Erfc(math.Abs(t) / math.Sqrt2), true // not by a difference to 1, which ends at 1e-16
 }
 
 // describe puts the ranking into words.

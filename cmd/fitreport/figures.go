@@ -281,8 +281,8 @@ func residualFigures(r *identify.Result, add adder) {
 	}
 }
 
-// maxPoints is the number of rows that a scatter shows.
-const maxPoints = 3000
+// maxPoints is the number of rows that a scatter shows. More make a page of several models larger than a mail takes.
+const maxPoints = 1000
 
 // residualOver draws the residual over position, speed and force: what the model lacks has a shape there.
 func residualOver(r *identify.Result, add adder) {
@@ -291,16 +291,21 @@ func residualOver(r *identify.Result, add adder) {
 	rotary := r.Model.Rotary
 	var panels []plot.Panel
 	var names []string
+	every := max(1, (n+maxPoints-1)/maxPoints)
+	input, inputUnit := "input", engine.UnitOn(rotary, "N")
+	if s.IsReferenceInput {
+		input, inputUnit = "reference", engine.UnitOn(rotary, "m")
+	}
 	for _, c := range []struct {
 		name, unit string
 		x          []float64
 	}{{"position", engine.UnitOn(rotary, "m"), s.Position}, {"velocity", engine.UnitOn(rotary, "m/s"), s.Velocity},
-		{"input", engine.UnitOn(rotary, "N"), s.Input}} {
+		{input, inputUnit, s.Input}} {
 		if len(c.x) != n || n == 0 || slices.Max(c.x) == slices.Min(c.x) {
 			continue
 		}
 		var x, y []float64
-		for k, by := 0, max(1, n/maxPoints); k < n; k += by {
+		for k := 0; k < n; k += every {
 			x, y = append(x, c.x[k]), append(y, s.Residual[k])
 		}
 		panels = append(panels, plot.Panel{X: plot.Axis{Name: c.name, Unit: c.unit}, Y: plot.Axis{Name: "residual", Unit: s.Unit},
@@ -308,8 +313,12 @@ func residualOver(r *identify.Result, add adder) {
 		names = append(names, c.name)
 	}
 	if panels != nil {
-		add("residual-over", fmt.Sprintf("The residual over %s. A model that lacks nothing leaves a band of the same width everywhere.",
-			strings.Join(names, ", ")), panels...)
+		thinned := ""
+		if every > 1 {
+			thinned = fmt.Sprintf(", one row in %d", every)
+		}
+		add("residual-over", fmt.Sprintf("The residual over %s%s. A model that lacks nothing leaves a band of the same width everywhere.",
+			strings.Join(names, ", "), thinned), panels...)
 	}
 }
 

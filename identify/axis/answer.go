@@ -142,7 +142,7 @@ func (m *Model) CompleteSolution(params []fit.Param, s *fit.Solution) error {
 	if i := fit.Index(all, "kd"); i >= 0 {
 		kd = all[i].Value
 	}
-	s.Input, s.Velocity, s.Position = nil, nil, nil
+	s.Input, s.Velocity, s.Position, s.IsReferenceInput = nil, nil, nil, m.spec.Drive == Servo
 	first := m.first(all)
 	for _, p := range m.pieces {
 		if p.pulses.note != "" {
@@ -154,7 +154,7 @@ func (m *Model) CompleteSolution(params []fit.Param, s *fit.Solution) error {
 				s.Position = append(s.Position, p.rec.Position[k])
 			}
 			switch {
-			case m.spec.Drive == Servo:
+			case s.IsReferenceInput:
 				s.Input = append(s.Input, p.rec.Reference[k])
 			case p.force != nil:
 				s.Input = append(s.Input, p.force[k])

@@ -33,6 +33,7 @@ type Solution struct {
 
 	// Input, Velocity and Position at the rows, for tests of what residuals depend on; nil if there are none.
 	Input, Velocity, Position []float64
+	IsReferenceInput          bool // Input is the reference of a controller, in the unit of Position; else it is a force
 	// by how much rounding moved a force, as the rows have it; nil: it was not rounded, or that is not known
 	Rounded []float64
 	// of a force: d²/dt² of the model's, but for jumps, as the rows have it; nil: the rows are as they were recorded
