@@ -8,34 +8,21 @@ import (
 
 // BallParams are those of a disc on an incline: the bouncing ball, the disc that slides until it rolls, the super-ball.
 type BallParams struct {
-	Mass    float64     // kg
-	Radius  float64     // m
-	Inertia float64     // 1    over mass·radius²: ½ disc, ⅖ ball, 1 hoop
-	Gravity float64     // m/s²
-	Slope   float64     // rad  of the incline
-	Law     contact.Law // against the ground
-	Height  float64     // m    of the lowest point at the start
-	VX, VY  float64     // m/s  at the start
-	Spin    float64     // rad/s at the start
+	Mass    float64     `name:"mass" unit:"kg" want:">0" doc:"mass"`
+	Radius  float64     `name:"radius" unit:"m" want:">0" doc:"radius"`
+	Inertia float64     `name:"inertia" want:">0 <=1" doc:"moment of inertia over mass and radius squared"` // ½ disc, ⅖ ball, 1 hoop
+	Gravity float64     `name:"gravity" unit:"m/s^2" want:">=0" doc:"gravity"`
+	Slope   float64     `name:"slope" unit:"rad" want:"±π/2" doc:"slope of the ground"`
+	Law     contact.Law `name:"ground"` // against the ground
+	Height  float64     `name:"start.height" unit:"m" want:">=0" doc:"height of the lowest point"`
+	VX      float64     `name:"start.vx" unit:"m/s" doc:"velocity along the ground"`
+	VY      float64     `name:"start.vy" unit:"m/s" doc:"velocity away from the ground"`
+	Spin    float64     `name:"start.spin" unit:"rad/s" doc:"turning speed, counter-clockwise"`
 }
 
 // DefaultBall falls from 0.1 m and rebounds with half its speed.
 func DefaultBall() BallParams {
 	return BallParams{Mass: 0.1, Radius: 0.02, Inertia: 0.5, Gravity: 9.81, Law: contact.Law{Mu: 0.3, EpsN: 0.5}, Height: 0.1}
-}
-
-func (p *BallParams) fields() []field {
-	return append([]field{
-		num(&p.Mass, "mass", "kg", "mass", tiny, inf),
-		num(&p.Radius, "radius", "m", "radius", tiny, inf),
-		num(&p.Inertia, "inertia", "", "moment of inertia over mass and radius squared", tiny, 1),
-		num(&p.Gravity, "gravity", "m/s^2", "gravity", 0, inf),
-		num(&p.Slope, "slope", "rad", "slope of the ground", -math.Pi/2, math.Pi/2),
-		num(&p.Height, "start.height", "m", "height of the lowest point", 0, inf),
-		num(&p.VX, "start.vx", "m/s", "velocity along the ground", -inf, inf),
-		num(&p.VY, "start.vy", "m/s", "velocity away from the ground", -inf, inf),
-		num(&p.Spin, "start.spin", "rad/s", "turning speed, counter-clockwise", -inf, inf),
-	}, law(&p.Law, "ground")...)
 }
 
 // Ball has q = (x, y, φ) of its centre.
@@ -46,7 +33,7 @@ type Ball struct {
 
 // NewBall checks the parameters.
 func NewBall(p BallParams) (*Ball, error) {
-	if err := check("ball", p.fields()); err != nil {
+	if err := check("ball", &p); err != nil {
 		return nil, err
 	}
 	return &Ball{p: p}, nil

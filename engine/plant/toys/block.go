@@ -9,33 +9,20 @@ import (
 // BlockParams are those of a rectangular block on an incline. It rests on two corners, where friction is statically
 // indeterminate.
 type BlockParams struct {
-	Mass    float64     // kg
-	Width   float64     // m    along the ground
-	Height  float64     // m
-	Gravity float64     // m/s²
-	Slope   float64     // rad
-	Law     contact.Law // of the corners against the ground
-	Gap     float64     // m    below the block at the start
-	Tilt    float64     // rad  at the start, about the lowest corner
-	VX      float64     // m/s  at the start
+	Mass    float64     `name:"mass" unit:"kg" want:">0" doc:"mass"`
+	Width   float64     `name:"width" unit:"m" want:">0" doc:"length along the ground"`
+	Height  float64     `name:"height" unit:"m" want:">0" doc:"height"`
+	Gravity float64     `name:"gravity" unit:"m/s^2" want:">=0" doc:"gravity"`
+	Slope   float64     `name:"slope" unit:"rad" want:"±π/2" doc:"slope of the ground"`
+	Law     contact.Law `name:"ground"` // of the corners against the ground
+	Gap     float64     `name:"start.gap" unit:"m" want:">=0" doc:"between ground and lowest corner"`
+	Tilt    float64     `name:"start.tilt" unit:"rad" want:"±π" doc:"counter-clockwise"`
+	VX      float64     `name:"start.vx" unit:"m/s" doc:"velocity along the ground"`
 }
 
 // DefaultBlock sticks: tan 0.2 < 0.3.
 func DefaultBlock() BlockParams {
 	return BlockParams{Mass: 1, Width: 0.2, Height: 0.1, Gravity: 9.81, Slope: 0.2, Law: contact.Law{Mu: 0.3}}
-}
-
-func (p *BlockParams) fields() []field {
-	return append([]field{
-		num(&p.Mass, "mass", "kg", "mass", tiny, inf),
-		num(&p.Width, "width", "m", "length along the ground", tiny, inf),
-		num(&p.Height, "height", "m", "height", tiny, inf),
-		num(&p.Gravity, "gravity", "m/s^2", "gravity", 0, inf),
-		num(&p.Slope, "slope", "rad", "slope of the ground", -math.Pi/2, math.Pi/2),
-		num(&p.Gap, "start.gap", "m", "between ground and lowest corner", 0, inf),
-		num(&p.Tilt, "start.tilt", "rad", "counter-clockwise", -math.Pi, math.Pi),
-		num(&p.VX, "start.vx", "m/s", "velocity along the ground", -inf, inf),
-	}, law(&p.Law, "ground")...)
 }
 
 // Block has q = (x, y, φ) of its centre.
@@ -46,7 +33,7 @@ type Block struct {
 
 // NewBlock checks the parameters.
 func NewBlock(p BlockParams) (*Block, error) {
-	if err := check("block", p.fields()); err != nil {
+	if err := check("block", &p); err != nil {
 		return nil, err
 	}
 	return &Block{p: p}, nil

@@ -12,31 +12,19 @@ import (
 // the law: three equal balls, the first at 1 m/s, end with (−1/3, 2/3, 2/3) by Newton's and Poisson's laws with ε = 1,
 // with (0, 0, 1) by one collision after the other.
 type ChainParams struct {
-	Balls  float64     // 1    a whole number
-	Mass   float64     // kg   of the first ball
-	Ratio  float64     // 1    mass of a ball over that of the one before
-	Radius float64     // m
-	Gap    float64     // m    between balls at the start, the first excepted
-	Run    float64     // m    in front of the first ball at the start
-	Speed  float64     // m/s  of the first ball
-	Law    contact.Law // between balls; friction does nothing
+	Balls  float64     `name:"balls" want:">=2 <=16" doc:"how many"`
+	Mass   float64     `name:"mass" unit:"kg" want:">0" doc:"of the first ball"`
+	Ratio  float64     `name:"ratio" want:">0" doc:"mass of a ball over that of the one before"`
+	Radius float64     `name:"radius" unit:"m" want:">0" doc:"radius"`
+	Gap    float64     `name:"gap" unit:"m" want:">=0" doc:"between balls at the start"`
+	Run    float64     `name:"start.run" unit:"m" want:">=0" doc:"way of the first ball to the second"`
+	Speed  float64     `name:"start.speed" unit:"m/s" doc:"of the first ball"`
+	Law    contact.Law `name:"pair"` // between balls; friction does nothing
 }
 
 // DefaultChain is three equal balls, two of them in touch.
 func DefaultChain() ChainParams {
 	return ChainParams{Balls: 3, Mass: 0.1, Ratio: 1, Radius: 0.01, Run: 0.01, Speed: 1, Law: contact.Law{EpsN: 1}}
-}
-
-func (p *ChainParams) fields() []field {
-	return append([]field{
-		num(&p.Balls, "balls", "", "how many", 2, 16),
-		num(&p.Mass, "mass", "kg", "of the first ball", tiny, inf),
-		num(&p.Ratio, "ratio", "", "mass of a ball over that of the one before", tiny, inf),
-		num(&p.Radius, "radius", "m", "radius", tiny, inf),
-		num(&p.Gap, "gap", "m", "between balls at the start", 0, inf),
-		num(&p.Run, "start.run", "m", "way of the first ball to the second", 0, inf),
-		num(&p.Speed, "start.speed", "m/s", "of the first ball", -inf, inf),
-	}, law(&p.Law, "pair")...)
 }
 
 // Chain has q = (x₁ − x₁₀, …) of the balls, each from its place in a row without gaps: balls in touch have gaps of exactly 0.
@@ -47,7 +35,7 @@ type Chain struct {
 
 // NewChain checks the parameters.
 func NewChain(p ChainParams) (*Chain, error) {
-	if err := check("chain", p.fields()); err != nil {
+	if err := check("chain", &p); err != nil {
 		return nil, err
 	}
 	if p.Balls != math.Trunc(p.Balls) {

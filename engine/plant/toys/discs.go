@@ -11,14 +11,14 @@ import (
 // DiscsParams are those of two discs on a table without friction, seen from above: the first hits the second off centre. With
 // ε_T = 0 and enough friction they end without slip between them, with ε_T = 1 the slip is reversed.
 type DiscsParams struct {
-	Mass    [2]float64  // kg
-	Radius  [2]float64  // m
-	Inertia float64     // 1     over mass·radius²
-	Offset  float64     // m     of the first disc's path from the second's centre, to the left
-	Gap     float64     // m     between the discs at the start, along the path
-	Speed   float64     // m/s   of the first disc, along +x
-	Spin    float64     // rad/s of the first disc
-	Law     contact.Law // between them
+	Mass    [2]float64  `name:"mass_1,mass_2" unit:"kg" want:">0" doc:"of the disc that moves|of the disc at rest"`
+	Radius  [2]float64  `name:"radius_1,radius_2" unit:"m" want:">0" doc:"of the disc that moves|of the disc at rest"`
+	Inertia float64     `name:"inertia" want:">0 <=1" doc:"moment of inertia over mass and radius squared"`
+	Offset  float64     `name:"start.offset" unit:"m" doc:"of the path from the centre of the second disc"`
+	Gap     float64     `name:"start.gap" unit:"m" want:">=0" doc:"between the discs, along the path"`
+	Speed   float64     `name:"start.speed" unit:"m/s" doc:"of the first disc"`
+	Spin    float64     `name:"start.spin" unit:"rad/s" doc:"of the first disc, counter-clockwise"`
+	Law     contact.Law `name:"discs"` // between them
 }
 
 // DefaultDiscs hit half a radius off centre.
@@ -27,26 +27,12 @@ func DefaultDiscs() DiscsParams {
 		Law: contact.Law{Mu: 0.2, EpsN: 0.9}}
 }
 
-func (p *DiscsParams) fields() []field {
-	return append([]field{
-		num(&p.Mass[0], "mass_1", "kg", "of the disc that moves", tiny, inf),
-		num(&p.Mass[1], "mass_2", "kg", "of the disc at rest", tiny, inf),
-		num(&p.Radius[0], "radius_1", "m", "of the disc that moves", tiny, inf),
-		num(&p.Radius[1], "radius_2", "m", "of the disc at rest", tiny, inf),
-		num(&p.Inertia, "inertia", "", "moment of inertia over mass and radius squared", tiny, 1),
-		num(&p.Offset, "start.offset", "m", "of the path from the centre of the second disc", -inf, inf),
-		num(&p.Gap, "start.gap", "m", "between the discs, along the path", 0, inf),
-		num(&p.Speed, "start.speed", "m/s", "of the first disc", -inf, inf),
-		num(&p.Spin, "start.spin", "rad/s", "of the first disc, counter-clockwise", -inf, inf),
-	}, law(&p.Law, "discs")...)
-}
-
 // Discs has q = (x1, y1, φ1, x2, y2, φ2).
 type Discs struct{ p DiscsParams }
 
 // NewDiscs checks the parameters.
 func NewDiscs(p DiscsParams) (*Discs, error) {
-	if err := check("discs", p.fields()); err != nil {
+	if err := check("discs", &p); err != nil {
 		return nil, err
 	}
 	if sum := p.Radius[0] + p.Radius[1]; math.Abs(p.Offset) >= sum {

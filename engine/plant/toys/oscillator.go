@@ -7,31 +7,19 @@ import (
 // OscillatorParams are those of a mass on a spring that lies on a belt under its weight. With a belt at rest the
 // amplitude falls by 2μmg/k in every half swing; with one that moves it sticks and slips.
 type OscillatorParams struct {
-	Mass      float64     // kg
-	Stiffness float64     // N/m
-	Damping   float64     // N·s/m
-	Gravity   float64     // m/s²
-	Belt      float64     // m/s  speed of the belt
-	Law       contact.Law // against the belt
-	X         float64     // m    at the start, spring relaxed at 0
-	V         float64     // m/s  at the start
+	Mass      float64     `name:"mass" unit:"kg" want:">0" doc:"mass"`
+	Stiffness float64     `name:"stiffness" unit:"N/m" want:">=0" doc:"of the spring"`
+	Damping   float64     `name:"damping" unit:"N·s/m" want:">=0" doc:"beside the spring"`
+	Gravity   float64     `name:"gravity" unit:"m/s^2" want:">=0" doc:"gravity"`
+	Belt      float64     `name:"belt" unit:"m/s" doc:"speed of the belt"`
+	Law       contact.Law `name:"contact"` // against the belt
+	X         float64     `name:"start.x" unit:"m" doc:"position, spring relaxed at 0"`
+	V         float64     `name:"start.v" unit:"m/s" doc:"velocity"`
 }
 
 // DefaultOscillator swings about three times before it sticks.
 func DefaultOscillator() OscillatorParams {
 	return OscillatorParams{Mass: 1, Stiffness: 100, Gravity: 9.81, Law: contact.Law{Mu: 0.1}, X: 0.06}
-}
-
-func (p *OscillatorParams) fields() []field {
-	return append([]field{
-		num(&p.Mass, "mass", "kg", "mass", tiny, inf),
-		num(&p.Stiffness, "stiffness", "N/m", "of the spring", 0, inf),
-		num(&p.Damping, "damping", "N·s/m", "beside the spring", 0, inf),
-		num(&p.Gravity, "gravity", "m/s^2", "gravity", 0, inf),
-		num(&p.Belt, "belt", "m/s", "speed of the belt", -inf, inf),
-		num(&p.X, "start.x", "m", "position, spring relaxed at 0", -inf, inf),
-		num(&p.V, "start.v", "m/s", "velocity", -inf, inf),
-	}, law(&p.Law, "contact")...)
 }
 
 // Oscillator has q = (x, y), y the height over the belt.
@@ -42,7 +30,7 @@ type Oscillator struct {
 
 // NewOscillator checks the parameters.
 func NewOscillator(p OscillatorParams) (*Oscillator, error) {
-	if err := check("oscillator", p.fields()); err != nil {
+	if err := check("oscillator", &p); err != nil {
 		return nil, err
 	}
 	return &Oscillator{p: p}, nil

@@ -13,35 +13,22 @@ import (
 //
 // which begins at μ = 4/3 for a homogeneous rod, at tan φ = 2.
 type RodParams struct {
-	Mass    float64     // kg
-	Length  float64     // m
-	Inertia float64     // 1    moment of inertia over mass·length²: 1/12 homogeneous
-	Gravity float64     // m/s²
-	Law     contact.Law // of the ends against the ground
-	Angle   float64     // rad  at the start, of the rod over the ground
-	Gap     float64     // m    of the lower end at the start
-	VX, VY  float64     // m/s  of the centre at the start
-	Spin    float64     // rad/s at the start
+	Mass    float64     `name:"mass" unit:"kg" want:">0" doc:"mass"`
+	Length  float64     `name:"length" unit:"m" want:">0" doc:"length"`
+	Inertia float64     `name:"inertia" want:">0 <=0.25" doc:"moment of inertia over mass and length squared"` // 1/12 homogeneous
+	Gravity float64     `name:"gravity" unit:"m/s^2" want:">=0" doc:"gravity"`
+	Law     contact.Law `name:"ground"` // of the ends against the ground
+	Angle   float64     `name:"start.angle" unit:"rad" want:"±π" doc:"of the rod over the ground"`
+	Gap     float64     `name:"start.gap" unit:"m" want:">=0" doc:"below the lower end"`
+	VX      float64     `name:"start.vx" unit:"m/s" doc:"velocity of the centre along the ground"`
+	VY      float64     `name:"start.vy" unit:"m/s" doc:"velocity of the centre away from the ground"`
+	Spin    float64     `name:"start.spin" unit:"rad/s" doc:"turning speed, counter-clockwise"`
 }
 
 // DefaultRod falls from a height of 0.1 m, leaning, and turns.
 func DefaultRod() RodParams {
 	return RodParams{Mass: 1, Length: 1, Inertia: 1. / 12, Gravity: 9.81, Law: contact.Law{Mu: 0.3, EpsN: 0.5},
 		Angle: 1, Gap: 0.1, VX: 0.5, Spin: -1}
-}
-
-func (p *RodParams) fields() []field {
-	return append([]field{
-		num(&p.Mass, "mass", "kg", "mass", tiny, inf),
-		num(&p.Length, "length", "m", "length", tiny, inf),
-		num(&p.Inertia, "inertia", "", "moment of inertia over mass and length squared", tiny, 0.25),
-		num(&p.Gravity, "gravity", "m/s^2", "gravity", 0, inf),
-		num(&p.Angle, "start.angle", "rad", "of the rod over the ground", -math.Pi, math.Pi),
-		num(&p.Gap, "start.gap", "m", "below the lower end", 0, inf),
-		num(&p.VX, "start.vx", "m/s", "velocity of the centre along the ground", -inf, inf),
-		num(&p.VY, "start.vy", "m/s", "velocity of the centre away from the ground", -inf, inf),
-		num(&p.Spin, "start.spin", "rad/s", "turning speed, counter-clockwise", -inf, inf),
-	}, law(&p.Law, "ground")...)
 }
 
 // Rod has q = (x, y, φ) of its centre. Contact 0 is the end at −L/2, contact 1 that at +L/2.
@@ -52,7 +39,7 @@ type Rod struct {
 
 // NewRod checks the parameters.
 func NewRod(p RodParams) (*Rod, error) {
-	if err := check("rod", p.fields()); err != nil {
+	if err := check("rod", &p); err != nil {
 		return nil, err
 	}
 	return &Rod{p: p}, nil

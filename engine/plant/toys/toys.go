@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hilrig/engine"
@@ -96,16 +98,10 @@ type field struct {
 	target *float64
 }
 
-// parameters is a pointer to a struct of them.
-type parameters[P any] interface {
-	*P
-	fields() []field
-}
-
-func entry[P any, Q parameters[P], T Toy](name, title, source string, def func() P, build func(P) (T, error)) Info {
+func entry[P any, T Toy](name, title, source string, def func() P, build func(P) (T, error)) Info {
 	return Info{Name: name, Title: title, Source: source, newToy: func() ([]field, func() (Toy, error)) {
 		p := def()
-		return Q(&p).fields(), func() (Toy, error) {
+		return fieldsOf(&p), func() (Toy, error) {
 			t, err := build(p)
 			if err != nil {
 				return nil, err
@@ -115,19 +111,64 @@ func entry[P any, Q parameters[P], T Toy](name, title, source string, def func()
 	}}
 }
 
-// num is a field with the range of its values.
-func num(at *float64, name, unit, doc string, lo, hi float64) field {
-	return field{engine.Param{Name: name, Unit: unit, Doc: doc, Value: *at, Lo: lo, Hi: hi}, at}
+// fieldsOf are the parameters of a toy, by the tags of their struct: name, unit, doc, and want for the range. Those of contact laws come
+// last. Both numbers of a pair have a name, with a comma between them, and a doc of their own, with a bar.
+func fieldsOf(params any) []field {
+	var numbers, laws []field
+	v := reflect.ValueOf(params).Elem()
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		switch at := v.Field(i).Addr().Interface().(type) {
+		case *contact.Law:
+			laws = append(laws, law(at, tag.Get("name"))...)
+		case *float64:
+			numbers = append(numbers, num(at, tag.Get("name"), tag.Get("doc"), tag))
+		case *[2]float64:
+			names, docs := strings.Split(tag.Get("name"), ","), strings.Split(tag.Get("doc"), "|")
+			for k := range at {
+				numbers = append(numbers, num(&at[k], names[k], docs[k], tag))
+			}
+		}
+	}
+	return append(numbers, laws...)
+}
+
+// num is a field with the unit and the range that the tag says.
+func num(at *float64, name, doc string, tag reflect.StructTag) field {
+	f := field{engine.Param{Name: name, Unit: tag.Get("unit"), Doc: doc, Value: *at, Lo: -inf, Hi: inf}, at}
+	for word := range strings.FieldsSeq(tag.Get("want")) {
+		number := func(sign string) float64 {
+			x, err := strconv.ParseFloat(strings.TrimPrefix(word, sign), 64)
+			if err != nil {
+				panic("toys: " + err.Error())
+			}
+			return x
+		}
+		switch {
+		case word == "±π":
+			f.Lo, f.Hi = -math.Pi, math.Pi
+		case word == "±π/2":
+			f.Lo, f.Hi = -math.Pi/2, math.Pi/2
+		case word == ">0":
+			f.Lo = tiny
+		case word[0] == '>':
+			f.Lo = number(">=")
+		default:
+			f.Hi = number("<=")
+		}
+	}
+	return f
 }
 
 // law has the fields of a contact law.
 func law(l *contact.Law, of string) []field {
-	return []field{
-		num(&l.Mu, of+".mu", "", "coefficient of friction", 0, 10),
-		num(&l.EpsN, of+".eps_n", "", "restitution along the normal", 0, 1),
-		num(&l.EpsT, of+".eps_t", "", "restitution along the tangent", 0, 1),
-		num(&l.Nu, of+".nu", "", "share of eps_t kept by a contact that slides", 0, 1),
+	share := func(at *float64, name, doc string) field {
+		return field{engine.Param{Name: of + name, Doc: doc, Value: *at, Hi: 1}, at}
 	}
+	list := []field{share(&l.Mu, ".mu", "coefficient of friction"), share(&l.EpsN, ".eps_n", "restitution along the normal"),
+		share(&l.EpsT, ".eps_t", "restitution along the tangent"), share(&l.Nu, ".nu", "share of eps_t kept by a contact that slides")}
+	list[0].Hi = 10
+	return list
 }
 
 var (
@@ -137,9 +178,9 @@ var (
 )
 
 // check says which parameters of a toy are out of range.
-func check(toy string, fields []field) error {
+func check(toy string, params any) error {
 	var errs []error
-	for _, f := range fields {
+	for _, f := range fieldsOf(params) {
 		v := *f.target
 		if v >= f.Lo && v <= f.Hi && v-v == 0 {
 			continue

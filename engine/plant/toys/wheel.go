@@ -15,46 +15,27 @@ import (
 //
 // and throws the slider off where (m·ω² − k_y)·e > F_0.
 type WheelParams struct {
-	Mass         float64     // kg     of the slider
-	Press        float64     // N      F_0, force of the spring on the nominal circle
-	Stiffness    float64     // N/m    k_y, of the same spring
-	Damping      float64     // N·s/m
-	SideStiff    float64     // N/m    of the guide, along the surface
-	SideDamping  float64     // N·s/m
-	Radius       float64     // m      R
-	Eccentricity float64     // m      e
-	Rz           float64     // m      mean roughness depth
-	Corr         float64     // m      correlation length of the roughness
-	Spacing      float64     // m      of the vertices; 0: by the correlation length
-	Seed         float64     // 1      a whole number
-	Speed        float64     // rad/s  ω, counter-clockwise
-	Law          contact.Law // slider against wheel
-	Gap          float64     // m      at the start
+	Mass         float64     `name:"mass" unit:"kg" want:">0" doc:"of the slider"`
+	Press        float64     `name:"press" unit:"N" want:">=0" doc:"force of the spring on the nominal circle"` // F_0
+	Stiffness    float64     `name:"stiffness" unit:"N/m" want:">=0" doc:"of the spring that presses"`          // k_y
+	Damping      float64     `name:"damping" unit:"N·s/m" want:">=0" doc:"beside the spring that presses"`
+	SideStiff    float64     `name:"side_stiffness" unit:"N/m" want:">=0" doc:"of the guide along the surface"`
+	SideDamping  float64     `name:"side_damping" unit:"N·s/m" want:">=0" doc:"of the guide along the surface"`
+	Radius       float64     `name:"radius" unit:"m" want:">0" doc:"of the wheel"`        // R
+	Eccentricity float64     `name:"eccentricity" unit:"m" want:">=0" doc:"of the wheel"` // e
+	Rz           float64     `name:"rz" unit:"m" want:">=0" doc:"mean roughness depth of the wheel"`
+	Corr         float64     `name:"corr" unit:"m" want:">=0" doc:"correlation length of the roughness"`
+	Spacing      float64     `name:"spacing" unit:"m" want:">=0" doc:"of the vertices of the wheel; 0: by the correlation length"`
+	Seed         float64     `name:"seed" want:">=0 <=9007199254740992" doc:"of the roughness, a whole number"`
+	Speed        float64     `name:"speed" unit:"rad/s" doc:"of the wheel, counter-clockwise"` // ω
+	Law          contact.Law `name:"wheel"`                                                    // slider against wheel
+	Gap          float64     `name:"start.gap" unit:"m" want:">=0" doc:"between slider and wheel"`
 }
 
 // DefaultWheel turns with 3000 rpm.
 func DefaultWheel() WheelParams {
 	return WheelParams{Mass: 0.004, Press: 2.5, Stiffness: 200, Damping: 0.5, SideStiff: 2e5, SideDamping: 20, Radius: 0.011,
 		Eccentricity: 5e-6, Rz: 5e-6, Corr: 5e-4, Seed: 1, Speed: 100 * math.Pi, Law: contact.Law{Mu: 0.2, EpsN: 0.3}}
-}
-
-func (p *WheelParams) fields() []field {
-	return append([]field{
-		num(&p.Mass, "mass", "kg", "of the slider", tiny, inf),
-		num(&p.Press, "press", "N", "force of the spring on the nominal circle", 0, inf),
-		num(&p.Stiffness, "stiffness", "N/m", "of the spring that presses", 0, inf),
-		num(&p.Damping, "damping", "N·s/m", "beside the spring that presses", 0, inf),
-		num(&p.SideStiff, "side_stiffness", "N/m", "of the guide along the surface", 0, inf),
-		num(&p.SideDamping, "side_damping", "N·s/m", "of the guide along the surface", 0, inf),
-		num(&p.Radius, "radius", "m", "of the wheel", tiny, inf),
-		num(&p.Eccentricity, "eccentricity", "m", "of the wheel", 0, inf),
-		num(&p.Rz, "rz", "m", "mean roughness depth of the wheel", 0, inf),
-		num(&p.Corr, "corr", "m", "correlation length of the roughness", 0, inf),
-		num(&p.Spacing, "spacing", "m", "of the vertices of the wheel; 0: by the correlation length", 0, inf),
-		num(&p.Seed, "seed", "", "of the roughness, a whole number", 0, 1<<53),
-		num(&p.Speed, "speed", "rad/s", "of the wheel, counter-clockwise", -inf, inf),
-		num(&p.Gap, "start.gap", "m", "between slider and wheel", 0, inf),
-	}, law(&p.Law, "wheel")...)
 }
 
 // Wheel has q = (x, y) of the slider's point from (0, R), wheel about the origin. One goroutine at a time may use it: it
@@ -68,7 +49,7 @@ type Wheel struct {
 
 // NewWheel checks the parameters and makes the rim.
 func NewWheel(p WheelParams) (*Wheel, error) {
-	errs := []error{check("wheel", p.fields())}
+	errs := []error{check("wheel", &p)}
 	if p.Seed != math.Trunc(p.Seed) {
 		errs = append(errs, fmt.Errorf("wheel.seed: %g, want a whole number", p.Seed))
 	}

@@ -12,26 +12,26 @@ import (
 // pole. It goes down the pole in steps of some millimetres, one per period of 0.146 s. The angles are small; the
 // equations are linear in them. The source prints no stiffness; 0.0056 N·m/rad is what published codes of this toy use.
 type WoodpeckerParams struct {
-	SleeveMass    float64     // kg      m_M
-	SleeveInertia float64     // kg·m²   J_M
-	BirdMass      float64     // kg      m_S
-	BirdInertia   float64     // kg·m²   J_S
-	Stiffness     float64     // N·m/rad c_φ, of the spring between sleeve and bird
-	Gravity       float64     // m/s²
-	PoleRadius    float64     // m       r_0
-	SleeveRadius  float64     // m       r_M, inner
-	SleeveHalf    float64     // m       h_M, half the height of the sleeve
-	Arm           float64     // m       l_M, from the sleeve to the spring
-	BirdArm       float64     // m       l_G, from the spring to the bird
-	BeakHeight    float64     // m       h_S
-	BeakArm       float64     // m       l_S
-	Beak          contact.Law // beak against pole
-	Lower         contact.Law // lower edge of the sleeve against pole
-	Upper         contact.Law // upper edge
-	Tilt          float64     // rad     φ_S at the start, the sleeve resting on its lower edge
-	Fall          float64     // m/s     velocity along the pole at the start
-	Spin          float64     // rad/s   of the bird at the start
-	Rest          float64     // 1       1: start at rest in the position of equilibrium instead
+	SleeveMass    float64     `name:"m_M" unit:"kg" want:">0" doc:"mass of the sleeve"`
+	SleeveInertia float64     `name:"J_M" unit:"kg·m²" want:">0" doc:"inertia of the sleeve"`
+	BirdMass      float64     `name:"m_S" unit:"kg" want:">0" doc:"mass of the bird"`
+	BirdInertia   float64     `name:"J_S" unit:"kg·m²" want:">0" doc:"inertia of the bird"`
+	Stiffness     float64     `name:"c_phi" unit:"N·m/rad" want:">=0" doc:"of the spring"` // c_φ
+	Gravity       float64     `name:"gravity" unit:"m/s^2" want:">=0" doc:"gravity"`
+	PoleRadius    float64     `name:"r_0" unit:"m" want:">0" doc:"radius of the pole"`
+	SleeveRadius  float64     `name:"r_M" unit:"m" want:">0" doc:"inner radius of the sleeve"`
+	SleeveHalf    float64     `name:"h_M" unit:"m" want:">0" doc:"half the height of the sleeve"`
+	Arm           float64     `name:"l_M" unit:"m" want:">0" doc:"from sleeve to spring"`
+	BirdArm       float64     `name:"l_G" unit:"m" want:">0" doc:"from spring to bird"`
+	BeakHeight    float64     `name:"h_S" unit:"m" want:">0" doc:"of the beak over the bird's centre"`
+	BeakArm       float64     `name:"l_S" unit:"m" want:">0" doc:"from the bird's centre to the beak"`
+	Beak          contact.Law `name:"beak"`                                           // beak against pole
+	Lower         contact.Law `name:"lower"`                                          // lower edge of the sleeve against pole
+	Upper         contact.Law `name:"upper"`                                          // upper edge
+	Tilt          float64     `name:"start.phi_S" unit:"rad" doc:"angle of the bird"` // φ_S; the sleeve rests on its lower edge
+	Fall          float64     `name:"start.dy" unit:"m/s" doc:"velocity along the pole"`
+	Spin          float64     `name:"start.dphi_S" unit:"rad/s" doc:"turning speed of the bird"`
+	Rest          float64     `name:"start.rest" want:">=0 <=1" doc:"1: start at rest in equilibrium instead"`
 }
 
 // DefaultWoodpecker starts close to its periodic motion.
@@ -42,31 +42,6 @@ func DefaultWoodpecker() WoodpeckerParams {
 		Beak: contact.Law{Mu: 0.3, EpsN: 0.5}, Lower: contact.Law{Mu: 0.3}, Upper: contact.Law{Mu: 0.3},
 		Tilt: -0.2788, Fall: -0.3411, Spin: -7.4583,
 	}
-}
-
-func (p *WoodpeckerParams) fields() []field {
-	f := []field{
-		num(&p.SleeveMass, "m_M", "kg", "mass of the sleeve", tiny, inf),
-		num(&p.SleeveInertia, "J_M", "kg·m²", "inertia of the sleeve", tiny, inf),
-		num(&p.BirdMass, "m_S", "kg", "mass of the bird", tiny, inf),
-		num(&p.BirdInertia, "J_S", "kg·m²", "inertia of the bird", tiny, inf),
-		num(&p.Stiffness, "c_phi", "N·m/rad", "of the spring", 0, inf),
-		num(&p.Gravity, "gravity", "m/s^2", "gravity", 0, inf),
-		num(&p.PoleRadius, "r_0", "m", "radius of the pole", tiny, inf),
-		num(&p.SleeveRadius, "r_M", "m", "inner radius of the sleeve", tiny, inf),
-		num(&p.SleeveHalf, "h_M", "m", "half the height of the sleeve", tiny, inf),
-		num(&p.Arm, "l_M", "m", "from sleeve to spring", tiny, inf),
-		num(&p.BirdArm, "l_G", "m", "from spring to bird", tiny, inf),
-		num(&p.BeakHeight, "h_S", "m", "of the beak over the bird's centre", tiny, inf),
-		num(&p.BeakArm, "l_S", "m", "from the bird's centre to the beak", tiny, inf),
-		num(&p.Tilt, "start.phi_S", "rad", "angle of the bird", -inf, inf),
-		num(&p.Fall, "start.dy", "m/s", "velocity along the pole", -inf, inf),
-		num(&p.Spin, "start.dphi_S", "rad/s", "turning speed of the bird", -inf, inf),
-		num(&p.Rest, "start.rest", "", "1: start at rest in equilibrium instead", 0, 1),
-	}
-	f = append(f, law(&p.Beak, "beak")...)
-	f = append(f, law(&p.Lower, "lower")...)
-	return append(f, law(&p.Upper, "upper")...)
 }
 
 // Woodpecker has q = (y, φ_M, φ_S): height of the sleeve, angles of sleeve and bird. Contacts are 0 beak, 1 lower and 2
@@ -81,7 +56,7 @@ type Woodpecker struct{ p WoodpeckerParams }
 
 // NewWoodpecker checks the parameters.
 func NewWoodpecker(p WoodpeckerParams) (*Woodpecker, error) {
-	if err := check("woodpecker", p.fields()); err != nil {
+	if err := check("woodpecker", &p); err != nil {
 		return nil, err
 	}
 	if p.SleeveRadius < p.PoleRadius {
