@@ -269,100 +269,133 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if err != nil {
 		return nil, err
 	}
-	p := q.problem(1)
-	p.Target = s.Target
+	f := &search{Search: s, m: m, q: q, p: q.problem(1), watch: watch, multi: m.descents(q, params, s)}
+	f.p.Target = s.Target
+	if err := f.first(ctx); err != nil {
+		return nil, err
+	}
+	f.aroundSimpler(ctx)
+	if f.some != nil { // there the contact was drawn as often as it took
+		f.sol.Count(f.some)
+		for _, key := range []string{"starts", "reached"} {
+			f.sol.Extra[key] = f.some.Extra[key]
+		}
+	}
+	for round := uint64(1); round < rounds && !s.SingleRound && f.groups > 1 && f.doubtful() && ctx.Err() == nil; round++ {
+		if !f.around(ctx, fit.Values(f.sol.Params), nil, s.Seed+1000*round) {
+			break
+		}
+	}
+	f.sol.Notes = append(f.sol.Notes, scattered(f.sol)...)
+	return f.sol, nil
+}
+
+// search is a Search at work.
+type search struct {
+	Search
+	m     *Model
+	q     *plan
+	p     *fit.Problem
+	watch fit.Watch
+	multi fit.MultiStart
+
+	groups  int           // of draws
+	some    *fit.Solution // that of some of many records; nil: all were searched
+	settled bool          // there is no other valley to be looked for
+	sol     *fit.Solution // the best so far
+}
+
+// first makes the descents from the starts.
+func (f *search) first(ctx context.Context) error {
 	var from [][]float64
 	var more func() [][]float64
 	var byVelocity *fit.Solution
-	settled := false
-	near := m.subsetSolution(ctx, q, s, watch)
-	some := 0.0
-	if near != nil {
-		if some = near.Cost; s.CostLimit > 0 && some >= s.CostLimit {
-			return nil, fmt.Errorf("more is left over among some of the records than %g", s.CostLimit)
+	if f.some = f.m.subsetSolution(ctx, f.q, f.Search, f.watch); f.some != nil {
+		if f.CostLimit > 0 && f.some.Cost >= f.CostLimit {
+			return fmt.Errorf("more is left over among some of the records than %g", f.CostLimit)
 		}
-		from = [][]float64{fit.Values(fit.Valued(p.Params, near.Params))}
+		from = [][]float64{fit.Values(fit.Valued(f.p.Params, f.some.Params))}
 	} else {
-		from, more, byVelocity, settled = m.starts(ctx, q, s, watch)
-		if short := m.Beginning(p); short != nil && s.CostLimit > 0 && s.LM.Loss.Kind == fit.Squares {
-			short.Target = beginRatio * s.CostLimit
-			end, err := fit.MultiStart{LM: s.LM, Workers: s.Workers, ExtraStarts: from[:min(2, len(from))]}.Fit(ctx, short, watch)
+		from, more, byVelocity, f.settled = f.m.starts(ctx, f.q, f.Search, f.watch)
+		if short := f.m.Beginning(f.p); short != nil && f.CostLimit > 0 && f.LM.Loss.Kind == fit.Squares {
+			short.Target = beginRatio * f.CostLimit
+			end, err := fit.MultiStart{LM: f.LM, Workers: f.Workers, ExtraStarts: from[:min(2, len(from))]}.Fit(ctx, short, f.watch)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			from[0] = fit.Values(end.Params)
 		}
 	}
-	groups := len(from)
-	if more != nil {
-		groups += max(cmp.Or(s.Starts, 5)-2, 0)
+	if f.groups = len(from); more != nil {
+		f.groups += max(cmp.Or(f.Starts, 5)-2, 0)
 	}
-	noise := m.noise()
-	multi := m.descents(q, params, s)
-	multi.ExtraStarts, multi.MoreStarts = append(from, s.ExtraStarts...), more
-	sol, err := multi.Fit(ctx, p, watch)
+	f.multi.ExtraStarts, f.multi.MoreStarts = append(from, f.ExtraStarts...), more
+	sol, err := f.multi.Fit(ctx, f.p, f.watch)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if byVelocity != nil {
+	if f.sol = sol; byVelocity != nil {
 		sol.Count(byVelocity)
 		if byVelocity.Extra["lacking"] == true {
 			sol.Extra["lacking"] = true
 		}
 	}
-	// around draws the contact anew around a place, but for what is known of it, and tells whether that brings anything
-	around := func(at []float64, known []bool, seed uint64) (better bool) {
-		contact := slices.Clone(p.Params)
-		for i := range known {
-			contact[i].Fixed = known[i]
-		}
-		drawn := m.draws(q, contact, at, nil, 0, groups, 20, seed)
-		drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, at) })
-		multi.ExtraStarts, multi.MoreStarts = append([][]float64{at}, drawn...), nil
-		p.Target = sol.Cost
-		again, err := multi.Fit(ctx, p, watch)
-		if err != nil {
-			return false
-		}
-		again.Count(sol)
-		better = again.Cost < sol.Cost*(1-1e-3)
-		if again.Cost <= sol.Cost {
-			lower := slices.DeleteFunc(again.Trace, func(cost float64) bool { return cost >= sol.Cost })
-			again.Trace = append(sol.Trace, lower...) // of the best so far, wherever it went on from
-			sol = again
-		}
-		return better
+	return nil
+}
+
+// around draws the contact anew around a place, but for what is known of it, and tells whether that brings anything.
+func (f *search) around(ctx context.Context, at []float64, known []bool, seed uint64) (better bool) {
+	contact := slices.Clone(f.p.Params)
+	for i := range known {
+		contact[i].Fixed = known[i]
 	}
-	explained := func() bool { return sol.Extra["explained"] == true || sol.Extra["lacking"] == true }
-	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && !explained() && ctx.Err() == nil {
-		if short := m.Beginning(p); near == nil && short != nil {
-			some = short.Cost(numeric.RMS(short.At(fit.Values(sol.Params)).Residuals()))
-		}
-		for _, e := range s.Simpler(ctx, sol.Cost, some) {
-			for i, known := range [][]bool{e.InSimpler, nil} {
-				if e.Cost < sol.Cost && ctx.Err() == nil {
-					around(e.Theta, known, s.Seed+500+uint64(i))
-				}
+	drawn := f.m.draws(f.q, contact, at, nil, 0, f.groups, 20, seed)
+	drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, at) })
+	f.multi.ExtraStarts, f.multi.MoreStarts = append([][]float64{at}, drawn...), nil
+	f.p.Target = f.sol.Cost
+	again, err := f.multi.Fit(ctx, f.p, f.watch)
+	if err != nil {
+		return false
+	}
+	again.Count(f.sol)
+	better = again.Cost < f.sol.Cost*(1-1e-3)
+	if again.Cost <= f.sol.Cost {
+		lower := slices.DeleteFunc(again.Trace, func(cost float64) bool { return cost >= f.sol.Cost })
+		again.Trace = append(f.sol.Trace, lower...) // of the best so far, wherever it went on from
+		f.sol = again
+	}
+	return better
+}
+
+// aroundSimpler draws the contact around what simpler models found that leave less over.
+func (f *search) aroundSimpler(ctx context.Context) {
+	if f.Simpler == nil || f.sol.Cost <= f.p.Cost(asNoise*f.m.noise()) || f.explained() || ctx.Err() != nil {
+		return
+	}
+	some := 0.0
+	if f.some != nil {
+		some = f.some.Cost
+	} else if short := f.m.Beginning(f.p); short != nil {
+		some = short.Cost(numeric.RMS(short.At(fit.Values(f.sol.Params)).Residuals()))
+	}
+	for _, e := range f.Simpler(ctx, f.sol.Cost, some) {
+		for i, known := range [][]bool{e.InSimpler, nil} {
+			if e.Cost < f.sol.Cost && ctx.Err() == nil {
+				f.around(ctx, e.Theta, known, f.Seed+500+uint64(i))
 			}
 		}
 	}
-	if near != nil { // there the contact was drawn as often as it took
-		sol.Count(near)
-		for _, key := range []string{"starts", "reached"} {
-			sol.Extra[key] = near.Extra[key]
-		}
-	}
-	doubtful := func() bool {
-		reached, _ := sol.Extra["reached"].(int)
-		return !explained() && !settled && (reached == 1 || reached < agreeing && sol.Cost > p.Cost(aboveNoise*noise))
-	}
-	for round := uint64(1); round < rounds && !s.SingleRound && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
-		if !around(fit.Values(sol.Params), nil, s.Seed+1000*round) {
-			break
-		}
-	}
-	sol.Notes = append(sol.Notes, scattered(sol)...)
-	return sol, nil
+}
+
+// explained tells that no other place is looked for: the best leaves noise, or what the model lacks.
+func (f *search) explained() bool {
+	return f.sol.Extra["explained"] == true || f.sol.Extra["lacking"] == true
+}
+
+// doubtful tells that there may be a lower place still.
+func (f *search) doubtful() bool {
+	reached, _ := f.sol.Extra["reached"].(int)
+	return !f.explained() && !f.settled && (reached == 1 || reached < agreeing && f.sol.Cost > f.p.Cost(aboveNoise*f.m.noise()))
 }
 
 // explained tells that the params leave white noise of this size: as they are, or, where the parts of the sampling intervals are to blame

@@ -26,48 +26,12 @@ import (
 // σ1 and σ2 act alike here. sigma2 is taken as it is given, sigma1 is what remains; if sigma2 is free, both are refused and
 // only their sum has a meaning. Extra is that of Kalman.
 func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
-	most := 0.0
-	for _, rec := range recs {
-		most = max(most, floats.Norm(rec.Force, math.Inf(1)))
-	}
-	given := func(name string) (at int, known bool) {
-		at = fit.Index(params, name)
-		return at, at >= 0 && params[at].Fixed && params[at].Value > 0
-	}
-	// levels that are not given are out of reach
-	inner := slices.Clone(params)
-	var asked []string
-	level := 1e6 * most
-	fs, bends := given("Fs")
-	if bends {
-		level = params[fs].Value
-	}
-	_, knowsFc := given("Fc")
-	_, knowsVs := given("vs")
-	for _, name := range []string{"Fs", "Fc", "vs"} {
-		at, known := given(name)
-		if at >= 0 && !params[at].Fixed {
-			asked = append(asked, name)
-		}
-		if known && bends && (name == "Fs" || knowsFc && knowsVs) {
-			continue
-		}
-		p := fit.Param{Param: engine.Param{Name: name, Value: level, Fixed: true, Hi: math.Inf(1)}}
-		if name == "vs" {
-			p.Value = 1
-		}
-		if at < 0 {
-			inner = append(inner, p)
-		} else {
-			inner[at] = p
-		}
-	}
+	inner, asked, bends := withinReach(recs, params)
 	s1, s2 := fit.Index(params, "sigma1"), fit.Index(params, "sigma2")
 	both := s1 >= 0 && s2 >= 0 && !params[s1].Fixed && !params[s2].Fixed
 	if both {
 		inner[s2].Fixed = true
 	}
-
 	m, err := newModel(inner)
 	if err != nil {
 		return nil, err
@@ -96,11 +60,54 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 		})
 	}
 	s.Notes = append(s.Notes, "The bristles were taken as relaxed at the first sample: a load that they carried there is in the offset.")
-	if bends || ctx.Err() != nil {
-		return s, nil
+	if !bends && ctx.Err() == nil {
+		m.tryBent(ctx, recs, inner, s, o, watch)
 	}
+	return s, nil
+}
 
-	// without a level the bristles are a linear spring: does one that gives way explain more?
+// withinReach are the parameters of a model that does not slide: levels that are not given are out of reach. asked are those of them that
+// were to be searched; bends says that the bristles bend, with a break-away force that is given.
+func withinReach(recs []*record.Record, params []fit.Param) (inner []fit.Param, asked []string, bends bool) {
+	most := 0.0
+	for _, rec := range recs {
+		most = max(most, floats.Norm(rec.Force, math.Inf(1)))
+	}
+	given := func(name string) (at int, known bool) {
+		at = fit.Index(params, name)
+		return at, at >= 0 && params[at].Fixed && params[at].Value > 0
+	}
+	inner = slices.Clone(params)
+	level := 1e6 * most
+	fs, bends := given("Fs")
+	if bends {
+		level = params[fs].Value
+	}
+	_, knowsFc := given("Fc")
+	_, knowsVs := given("vs")
+	for _, name := range []string{"Fs", "Fc", "vs"} {
+		at, known := given(name)
+		if at >= 0 && !params[at].Fixed {
+			asked = append(asked, name)
+		}
+		if known && bends && (name == "Fs" || knowsFc && knowsVs) {
+			continue
+		}
+		p := fit.Param{Param: engine.Param{Name: name, Value: level, Fixed: true, Hi: math.Inf(1)}}
+		if name == "vs" {
+			p.Value = 1
+		}
+		if at < 0 {
+			inner = append(inner, p)
+		} else {
+			inner[at] = p
+		}
+	}
+	return inner, asked, bends
+}
+
+// tryBent asks of a solution whose bristles are a linear spring, which inner was made for, whether one that gives way explains more.
+func (m *model) tryBent(ctx context.Context, recs []*record.Record, inner []fit.Param, s *fit.Solution, o Options, watch fit.Watch) {
 	path, k := s.Extra["path"].(float64), s.Params[m.places[sigma0]].Value
 	s.Notes = append(s.Notes, fmt.Sprintf("The bristles were taken as a linear spring. The motion adds up to %.3g %s, which would bend them "+
 		"by %.3g %s: if that is more than a few per cent of the break-away force, give Fs as a fixed value.", path, m.unit[0], k*path, m.unit[1]))
@@ -117,15 +124,15 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 			inner[i].Value = 1e6 // g is Fs
 		}
 	}
-	if m, err = newModel(inner); err != nil {
-		return s, nil
+	soft, err := newModel(inner)
+	if err != nil {
+		return
 	}
-	m.presliding, o.WarmStart = true, true
-	if b, err := m.track(ctx, recs, o, watch); err == nil && b.Extra["deviance"].(float64) < s.Extra["deviance"].(float64)-bent {
+	soft.presliding, o.WarmStart = true, true
+	if b, err := soft.track(ctx, recs, o, watch); err == nil && b.Extra["deviance"].(float64) < s.Extra["deviance"].(float64)-bent {
 		s.Doubts = append(s.Doubts, fmt.Sprintf("the bristles do not act as the linear spring they were taken for: with a break-away force of "+
-			"about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[m.places[breakout]].Value, m.unit[1]))
+			"about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[soft.places[breakout]].Value, m.unit[1]))
 	}
-	return s, nil
 }
 
 // bent is the gain of −2·ln L by a break-away force from which on the bristles are no linear spring.

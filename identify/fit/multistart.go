@@ -119,7 +119,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	froms = append(froms, m.ExtraStarts...)
 
 	f := newSeveral(ctx, m, p, froms, workers, watch)
-	if f.explained = f.pair(); !f.explained && !f.lacking && !f.hopeless() && !m.endsAgree(f.ends[:min(2, len(f.ends))]) {
+	if f.explained = f.pair(); !f.explained && !f.lacking && !f.hopeless(f.ends...) && !m.endsAgree(f.ends[:min(2, len(f.ends))]) {
 		if f.lacking = f.pairAgrees() && f.lacks(f.ends[f.lowest()]); !f.lacking {
 			f.others()
 		}
@@ -212,17 +212,17 @@ func (f *several) descend(first, last int) {
 // pair makes the first two descents, and tells whether the lower one leaves nothing but noise, and the other one ended elsewhere.
 func (f *several) pair() (explained bool) {
 	m := &f.m
-	if m.Explained == nil || len(f.froms) < 2 {
+	if m.Explained == nil && (m.Lacking == nil || m.Floor == 0) || len(f.froms) < 2 {
 		f.descend(0, min(2, len(f.froms)))
 		return false
 	}
 	f.descend(0, 1)
 	first := f.ends[0]
 	if first != nil && f.ctx.Err() == nil {
-		if explained = m.Explained(first.Params); explained { // where another place is as good, that is found in about as many
+		if explained = f.explains(first); explained { // where another place is as good, that is found in about as many
 			f.lm.MaxEvaluations, f.lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
 		}
-		if f.lacking = m.Floor > 0 && first.Cost > farAboveFloor*m.Floor && !f.hopeless() && f.lacks(first); f.lacking {
+		if f.lacking = m.Floor > 0 && first.Cost > farAboveFloor*m.Floor && !f.hopeless(first) && f.lacks(first); f.lacking {
 			return false
 		}
 		f.sift(first, 1, 2)
@@ -232,10 +232,13 @@ func (f *several) pair() (explained bool) {
 	if second := f.ends[1]; explained {
 		explained = second == nil || second.Cost > first.Cost*sameCost
 	} else if first != nil && second != nil && first.Cost > second.Cost*sameCost && f.ctx.Err() == nil {
-		explained = m.Explained(second.Params)
+		explained = f.explains(second)
 	}
 	return explained
 }
+
+// explains tells that the end of a descent is Explained.
+func (f *several) explains(end *Solution) bool { return f.m.Explained != nil && f.m.Explained(end.Params) }
 
 // lacks tells that the end of a descent is Lacking. It is asked once of a cost.
 func (f *several) lacks(end *Solution) bool {
@@ -249,9 +252,9 @@ func (f *several) lacks(end *Solution) bool {
 	return lacking
 }
 
-// hopeless tells that all descents so far stay far above the target.
-func (f *several) hopeless() bool {
-	return f.p.Target > 0 && !slices.ContainsFunc(f.ends, func(s *Solution) bool {
+// hopeless tells that all these descents stay far above the target.
+func (f *several) hopeless(ends ...*Solution) bool {
+	return f.p.Target > 0 && !slices.ContainsFunc(ends, func(s *Solution) bool {
 		return s == nil || s.Reason != outOfReach && s.Cost <= siftRatio*f.p.Target
 	})
 }
@@ -392,7 +395,7 @@ func (f *several) solution() (*Solution, error) {
 	switch {
 	case best < 0:
 		return nil, fmt.Errorf("fit: none of %d starts could be simulated, the first because: %w", len(f.ends), f.errs[0])
-	case f.hopeless():
+	case f.hopeless(f.ends...):
 		return nil, fmt.Errorf("fit: none of %d starts leads below a cost of %g", len(f.ends), f.p.Target)
 	}
 	lowest, starts := f.ends[best], f.starts()
