@@ -329,7 +329,7 @@ const (
 )
 
 // shootMarkers descends from the start of s. What is left far above the noise is tried again from starts of its own every pieceLength,
-// unless the contact slips. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
+// unless the contact slips, or the motion bends so little with what is searched that one start tells as much. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
 func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch *progress) (*shooting, *fit.Solution,
 	error) {
 	slips := r.Slip.Lasting > lasting
@@ -342,7 +342,8 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 	if err == nil {
 		s.adopt(draft)
 	}
-	if !slips && (err != nil || s.rms(p.sigma) > poorFit*p.sigma) {
+	bends := slices.ContainsFunc(s.freeParams, func(q parameter) bool { return q.bends })
+	if !slips && (err != nil || bends && s.rms(p.sigma) > poorFit*p.sigma) {
 		watch.begin("markers, from several starts", "one start leaves far more than the noise")
 		multi := newShooting(p, base, s.freeParams, pieces(p, &c, base.height))
 		multi.stride = multiStride
