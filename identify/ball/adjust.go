@@ -114,9 +114,9 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 		along[i] = floats.Dot(x[i], sol.Residual)
 	}
 	sigma := min(overNoise(sol, 1), s.poses.sigma)
-	move, cov := priorSolve(gram, along, before, priorInformation(a.numbers, true), sigma)
+	move, cov := priorSolve(gram, along, before, a.priorInformation(true), sigma)
 	_, own := priorSolve(gram.SliceSym(0, p), along[:p], before[:p], nil, sigma)
-	apart, apartCov := priorSolve(gram, along, before, priorInformation(a.numbers, false), sigma)
+	apart, apartCov := priorSolve(gram, along, before, a.priorInformation(false), sigma)
 	if cov == nil || own == nil || apartCov == nil {
 		return false
 	}
@@ -143,14 +143,7 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 	}
 	floats.Add(apart, before)
 	floats.Add(before, move)
-	r.conflict = conflictOf(sol, r.Assumed, apart[p:], apartCov)
-	size, ratio := sizeConflict(sol, r.Assumed, before[p:], cov)
-	for _, name := range size.params { // what was said of the size was too good by so much [PDG24, 5.2.2]
-		r.Spread[name] *= math.Max(1, ratio)
-	}
-	if size.chance < r.conflict.chance {
-		r.conflict = size
-	}
+	a.findConflict(r, sol, apart[p:], before[p:], apartCov, cov)
 	return true
 }
 
@@ -158,7 +151,7 @@ func (a *adjustment) solve(r *Result, s *shooting, sol *fit.Solution) bool {
 // would take whatever looks like them without a limit. Each stands as often as one of it is among the rows that are looked at.
 func (a *adjustment) addPriorRows(s *fit.Solution, unit, before []float64, sigma float64) {
 	var root mat.Cholesky
-	if !root.Factorize(priorInformation(a.numbers, true)) {
+	if !root.Factorize(a.priorInformation(true)) {
 		panic("ball: what the file says of its numbers is no covariance")
 	}
 	upper := root.RawU()
@@ -196,18 +189,28 @@ func (a *adjustment) assumption(sol *fit.Solution, k int, shift float64, move fu
 	return out
 }
 
+// moments are those of the numbers that are principal moments of inertia.
+func (a *adjustment) moments() (list []int) {
+	for k := range a.numbers {
+		if IsMoment(a.numbers[k].name) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
 // priorInformation is the inverse of the covariance of numbers before the recording, in their uncertainties. How much the errors of moments
 // of inertia have in common nobody says. They are shared for intervals, by half of the variance, ½·(I + 1·1ᵀ): all follow from one mass, one
 // radius and one model of the body, the recording tells their ratios well and their size hardly, and an error of all would be √3 times smaller
 // than that of each if they had nothing in common. They are not shared where recording and file are compared: their ratios may be off, too.
-func priorInformation(numbers []fixed, shared bool) *mat.SymDense {
-	p := mat.NewSymDense(len(numbers), nil)
-	var moments []int
-	for i := range numbers {
+func (a *adjustment) priorInformation(shared bool) *mat.SymDense {
+	p := mat.NewSymDense(len(a.numbers), nil)
+	for i := range a.numbers {
 		p.SetSym(i, i, 1)
-		if shared && IsMoment(numbers[i].name) {
-			moments = append(moments, i)
-		}
+	}
+	var moments []int
+	if shared {
+		moments = a.moments()
 	}
 	for k, i := range moments {
 		for _, j := range moments[:k] {
@@ -266,69 +269,61 @@ type conflict struct {
 	params []string // to which it matters
 }
 
-// matter are the coefficients of friction that a move by one uncertainty of these numbers together changes by more than matters, in their
-// standard uncertainty.
-func matter(sol *fit.Solution, cov *mat.SymDense, numbers ...Assumption) (params []string) {
+// compare looks at some of the numbers of the file together. Where the file is right, the sum of their shifts in their uncertainties has the
+// variance that it had before, less what cov, of the parameters and then of the numbers, leaves. ratio is the shift over what is expected.
+// params are the coefficients of friction that a move by one uncertainty of these numbers changes by more than matters, in the standard
+// uncertainty of that; none: it does not matter.
+func (a *adjustment) compare(r *Result, sol *fit.Solution, which []int, shifts []float64, before float64,
+	cov *mat.SymDense) (c conflict, ratio float64) {
+	first := len(sol.FreeParams)
 	for j, i := range sol.FreeParams {
 		name, moves := sol.Params[i].Name, 0.0
-		for k := range numbers {
-			moves += numbers[k].ParamMoves[name]
+		for _, k := range which {
+			moves += r.Assumed[k].ParamMoves[name]
 		}
 		if IsFriction(name) && math.Abs(moves) > matters*math.Sqrt(cov.At(j, j)) {
-			params = append(params, name)
+			c.params = append(c.params, name)
 		}
 	}
-	return params
-}
-
-// chanceOf is that of a move that is as many times what is expected of it.
-func chanceOf(ratio float64) float64 { return 2 * distuv.UnitNormal.Survival(ratio) }
-
-// conflictOf looks for the number that is moved farthest, by shifts in their uncertainties. Where the file is right, moves have the
-// covariance of what was known of the numbers before less that after, cov, of the parameters and then of the numbers in their uncertainties.
-// Half of what chance may do is left to sizeConflict.
-func conflictOf(sol *fit.Solution, list []Assumption, shifts []float64, cov *mat.SymDense) (worst conflict) {
-	count, first := 0, cov.SymmetricDim()-len(list)
-	worst.chance = 1
-	for k := range list {
-		c := conflict{number: list[k].Name, shift: shifts[k], params: matter(sol, cov, list[k])}
-		told := 1 - cov.At(first+k, first+k)
-		if c.params == nil || !(told > 0) {
-			continue
-		}
-		count++
-		if c.chance = chanceOf(math.Abs(c.shift) / math.Sqrt(told)); c.chance < worst.chance {
-			worst = c
+	for _, k := range which {
+		c.number = a.numbers[k].name
+		c.shift += shifts[k]
+		for _, l := range which {
+			before -= cov.At(first+k, first+l)
 		}
 	}
-	worst.chance = math.Min(1, 2*worst.chance*float64(count))
-	return worst
+	if ratio = math.Abs(c.shift) / math.Sqrt(before); !(before > 0) {
+		c.params = nil
+	}
+	c.shift /= float64(len(which))
+	c.chance = 2 * distuv.UnitNormal.Survival(ratio)
+	return c, ratio
 }
 
-// sizeConflict looks at all moments of inertia together, against the mass: what friction goes with, and what a recording tells least of a
-// body. Errors of the moments are shared, as in priorInformation. ratio is the shift over what is expected of it.
-func sizeConflict(sol *fit.Solution, list []Assumption, shifts []float64, cov *mat.SymDense) (c conflict, ratio float64) {
-	c = conflict{number: "the moments of inertia together", chance: 1}
-	var moments []Assumption
-	sum, after, first := 0.0, 0.0, cov.SymmetricDim()-len(list)
-	for k := range list {
-		if !IsMoment(list[k].Name) {
-			continue
-		}
-		moments = append(moments, list[k])
-		sum += shifts[k]
-		for l := range list {
-			if IsMoment(list[l].Name) {
-				after += cov.At(first+k, first+l)
+// findConflict looks for what the recording moves farthest: one number, apart from all others, or all moments of inertia together, against
+// the mass, which friction goes with and a recording tells least. Each has half of what chance may do. Where recording and file part by more
+// than is expected, what is known of the moments was said too good by that ratio [PDG24].
+func (a *adjustment) findConflict(r *Result, sol *fit.Solution, apart, together []float64, apartCov, cov *mat.SymDense) {
+	worst, count := conflict{chance: 1}, 0.0
+	for k := range a.numbers {
+		c, _ := a.compare(r, sol, []int{k}, apart, 1, apartCov)
+		if c.params != nil {
+			count++
+			if c.chance < worst.chance {
+				worst = c
 			}
 		}
 	}
-	n := float64(len(moments))
-	if told := n*(1+n)/2 - after; n > 1 && told > 0 {
-		if c.params = matter(sol, cov, moments...); c.params != nil {
-			c.shift, ratio = sum/n, math.Abs(sum)/math.Sqrt(told)
-			c.chance = math.Min(1, 2*chanceOf(ratio))
+	worst.chance = math.Min(1, 2*worst.chance*count)
+	if moments := a.moments(); len(moments) > 1 {
+		n := float64(len(moments))
+		c, ratio := a.compare(r, sol, moments, together, n*(1+n)/2, cov) // as priorInformation shares them
+		for _, name := range c.params {
+			r.Spread[name] *= math.Max(1, ratio)
+		}
+		if c.chance *= 2; c.params != nil && c.chance < worst.chance {
+			worst, worst.number = c, "the moments of inertia together"
 		}
 	}
-	return c, ratio
+	r.conflict = worst
 }

@@ -49,7 +49,7 @@ func TestMomentsOfInertiaShareTheirErrors(t *testing.T) {
 	for _, name := range []string{"Ixx", "Iyy", "Izz"} {
 		numbers = append(numbers, fixed{parameter: parameter{name: name}})
 	}
-	information := priorInformation(numbers, true)
+	information := (&adjustment{numbers: numbers}).priorInformation(true)
 	for _, c := range []struct {
 		along []float64 // an eigenvector of the covariance
 		value float64

@@ -36,7 +36,7 @@ const difference = 1e-3
 
 func (s *shooting) evaluator() *evaluator {
 	ps, scale := s.params()
-	e := &evaluator{s: s, columns: make([][]float64, len(ps)), scale: make([]float64, len(ps))}
+	e := &evaluator{s: s, columns: make([][]float64, len(ps)), scale: make([]float64, len(ps)), workspaces: make([]*workspace, len(ps)+1)}
 	for j, p := range ps {
 		e.scale[j] = scale[p.Name]
 	}
@@ -45,9 +45,6 @@ func (s *shooting) evaluator() *evaluator {
 
 // workspace makes the workspace number j when it is first asked for: a Solution of known values needs but one.
 func (e *evaluator) workspace(j int) *workspace {
-	if e.workspaces == nil {
-		e.workspaces = make([]*workspace, len(e.columns)+1)
-	}
 	if e.workspaces[j] == nil {
 		s := e.s
 		e.workspaces[j] = &workspace{

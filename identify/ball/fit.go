@@ -276,7 +276,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 	sol, err := gamma.fit(ctx, c, p.turn, watch, fewSteps, true)
 	if err == nil {
 		gamma.adopt(sol)
-		if r.Slip.Lasting <= lasting && gamma.leaves(sol) < residual*p.turn {
+		if r.Slip.Lasting <= lasting && gamma.rmsOf(sol.Cost) < residual*p.turn {
 			sol, err = gamma.fit(ctx, c, p.turn, watch, maxSteps, false)
 		} else { // rolling does not explain it, as far as one goes
 			problem, lm := gamma.problem()
@@ -300,7 +300,7 @@ func (r *Result) shoot(ctx context.Context, c Spec, base setup, free []parameter
 		other.base.body.Roll, other.base.body.Spin = gamma.base.body.Roll, gamma.base.body.Spin
 		s.prepare()
 		other.prepare()
-		if other.rms(p.sigma) < s.rms(p.sigma) {
+		if other.rms(&c, p.sigma) < s.rms(&c, p.sigma) {
 			s = other
 		}
 	}
@@ -329,7 +329,7 @@ const (
 )
 
 // shootMarkers descends from the start of s. What is left far above the noise is tried again from starts of its own every pieceLength,
-// unless the contact slips. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
+// unless the contact slips, or the motion bends so little with what is searched that one start tells as much. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
 func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch *progress) (*shooting, *fit.Solution,
 	error) {
 	slips := r.Slip.Lasting > lasting
@@ -342,12 +342,13 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 	if err == nil {
 		s.adopt(draft)
 	}
-	if !slips && (err != nil || s.rms(p.sigma) > poorFit*p.sigma) {
+	bends := slices.ContainsFunc(s.freeParams, func(q parameter) bool { return q.bends })
+	if !slips && (err != nil || bends && s.rms(&c, p.sigma) > poorFit*p.sigma) {
 		watch.begin("markers, from several starts", "one start leaves far more than the noise")
 		multi := newShooting(p, base, s.freeParams, pieces(p, &c, base.height))
 		multi.stride = multiStride
 		// where starts of their own leave more than the noise too, one start for all leaves more still
-		if many, err2 := multi.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && multi.leaves(many) < nearNoise*p.sigma {
+		if many, err2 := multi.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && multi.rmsOf(many.Cost) < nearNoise*p.sigma {
 			multi.adopt(many)
 			again := newShooting(p, multi.base, s.freeParams, p.oneSegment(multi.segments[0].start))
 			if other, err2 := again.fit(ctx, c, p.sigma, watch, maxSteps/2, true); err2 == nil && (err != nil || other.Cost < draft.Cost) {
@@ -360,7 +361,7 @@ func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base set
 	if err != nil {
 		return nil, nil, err
 	}
-	if steps = farSteps; !slips && s.rms(p.sigma) < nearNoise*p.sigma {
+	if steps = farSteps; !slips && s.rms(&c, p.sigma) < nearNoise*p.sigma {
 		steps = lastSteps
 	}
 	sol, err := s.fit(ctx, c, p.sigma, watch, steps, false)
@@ -389,7 +390,7 @@ func (s *shooting) fit(ctx context.Context, c Spec, noise float64, watch *progre
 		lm.CostTol, lm.OffsetTol = draftTol, draftOffset
 	default:
 		lm.CostTol, lm.Damping = costTol, nearDamping
-		if s.rms(noise) > residual*noise { // no optimum explains it
+		if s.rms(&c, noise) > residual*noise { // no optimum explains it
 			lm.CostTol = loweredTol
 		}
 	}
@@ -398,23 +399,16 @@ func (s *shooting) fit(ctx context.Context, c Spec, noise float64, watch *progre
 	return sol, err
 }
 
-// rms is the root mean square of what is left over at the base and the starts, where rows have this noise.
-func (s *shooting) rms(noise float64) float64 {
+// rms is the root mean square of what is left over at the base and the starts, as the loss counts it where rows have this noise.
+func (s *shooting) rms(c *Spec, noise float64) float64 {
 	ps, _ := s.params()
 	left := make([]float64, s.rows)
 	s.evaluator().Residuals(fit.Values(ps), left)
-	for k, v := range left { // as the loss counts them
-		if limit := huberScale * noise; math.Abs(v) > limit {
-			left[k] = math.Sqrt(limit * math.Abs(v))
-		}
-	}
-	return numeric.RMS(left)
+	return s.rmsOf(c.loss(noise).Cost(left))
 }
 
-// leaves is the rms that belongs to the cost of a solution.
-func (s *shooting) leaves(sol *fit.Solution) float64 {
-	return math.Sqrt(2 * sol.Cost / float64(max(1, s.rows)))
-}
+// rmsOf is the rms that belongs to a cost.
+func (s *shooting) rmsOf(cost float64) float64 { return math.Sqrt(2 * cost / float64(max(1, s.rows))) }
 
 // pieces are segments of pieceLength with starts of their own.
 func pieces(p *poses, c *Spec, height float64) (out []segment) {

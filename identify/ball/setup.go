@@ -34,6 +34,7 @@ type parameter struct {
 	name, unit, doc string
 	field           func(s *setup) *float64
 	output          bool                         // the motion does not depend on it
+	bends           bool                         // the motion bends with it: friction that brings the ball to rest, inertia, centre of mass
 	lo, hi          float64                      // in scales
 	scale           func(b *ball.Params) float64 // a large step
 }
@@ -45,7 +46,8 @@ func parameters() (all []parameter) {
 	}
 	for _, t := range terms {
 		// the scale slows the ball by 1 rad/s² at 1 rad/s. Viscous friction may come out a little below zero, by noise
-		p := parameter{name: t.name, unit: t.unit, doc: t.doc, field: func(s *setup) *float64 { return t.field(&s.body) }, scale: moment}
+		p := parameter{name: t.name, unit: t.unit, doc: t.doc, bends: t.dry,
+			field: func(s *setup) *float64 { return t.field(&s.body) }, scale: moment}
 		switch t.unit {
 		case "m":
 			p.scale = func(b *ball.Params) float64 { return moment(b) / (b.Mass * b.Gravity) }
@@ -57,7 +59,7 @@ func parameters() (all []parameter) {
 		all = append(all, p)
 	}
 	add := func(name, unit, doc string, output bool, lo float64, scale func(b *ball.Params) float64, at func(s *setup) *float64) {
-		all = append(all, parameter{name, unit, doc, at, output, lo, math.Inf(1), scale})
+		all = append(all, parameter{name, unit, doc, at, output, name[0] == 'I' || name[0] == 'c', lo, math.Inf(1), scale})
 	}
 	none := math.Inf(-1)
 	radius := func(share float64) func(b *ball.Params) float64 {
@@ -104,7 +106,7 @@ func markerParameters(n int) (all []parameter) {
 			all = append(all, parameter{
 				fmt.Sprintf("marker%d_%s", j+1, axis), "m", "offset of a marker", func(s *setup) *float64 {
 					return [3]*float64{&s.markers[j].X, &s.markers[j].Y, &s.markers[j].Z}[k]
-				}, true, math.Inf(-1), math.Inf(1), func(b *ball.Params) float64 { return 0.1 * b.Radius },
+				}, true, false, math.Inf(-1), math.Inf(1), func(b *ball.Params) float64 { return 0.1 * b.Radius },
 			})
 		}
 	}

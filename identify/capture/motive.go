@@ -1,10 +1,9 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hilrig/identify/record"
@@ -26,10 +25,8 @@ func (c *Capture) readMotive(data []byte, o Options) error {
 	heads := map[string][]string{} // Type, Name, ID
 	var what, axis []string
 	for axis == nil {
-		cells, err := c.next(r)
+		cells, err := c.headerLine(r, "its header")
 		switch {
-		case err == io.EOF:
-			return c.fail(r.line, "Export it again with the header information.", "the file ends in its header")
 		case err != nil:
 			return err
 		case strings.EqualFold(cells[0], "Frame"):
@@ -59,13 +56,7 @@ func (c *Capture) readMotive(data []byte, o Options) error {
 	if err != nil {
 		return err
 	}
-	rate := 0.0
-	for _, key := range []string{"Export Frame Rate", "Capture Frame Rate"} {
-		if x, err := strconv.ParseFloat(info[key], 64); err == nil && x > 0 && usable(x) && rate == 0 {
-			rate = x
-		}
-	}
-	return c.settleLines(k, rate, o)
+	return c.settleLines(k, cmp.Or(positive(info["Export Frame Rate"]), positive(info["Capture Frame Rate"])), o)
 }
 
 // columnsMotive finds markers and bodies among the columns.

@@ -137,3 +137,20 @@ func (c *Capture) next(r *rows) ([]string, error) {
 		}
 	}
 }
+
+// headerLine is next in a header, which is called so.
+func (c *Capture) headerLine(r *rows, header string) ([]string, error) {
+	cells, err := c.next(r)
+	if err == io.EOF {
+		err = c.fail(r.line, "Export it again.", "the file ends in %s", header)
+	}
+	return cells, err
+}
+
+// positive reads a number above 0; 0: it is none.
+func positive(cell string) float64 {
+	if x, err := strconv.ParseFloat(cell, 64); err == nil && x > 0 && usable(x) {
+		return x
+	}
+	return 0
+}

@@ -20,10 +20,8 @@ func (c *Capture) readTRC(data []byte, o Options) error {
 	r.semi = false // tabs are the rule here, and commas in numbers are not
 	var head [4][]string
 	for i := range head {
-		cells, err := c.next(r)
-		if err == io.EOF {
-			return c.fail(r.line, "Export it again.", "the file ends in its header")
-		} else if err != nil {
+		cells, err := c.headerLine(r, "its header")
+		if err != nil {
 			return err
 		}
 		head[i] = clone(cells)
@@ -35,10 +33,6 @@ func (c *Capture) readTRC(data []byte, o Options) error {
 			return ""
 		}
 		return cell(values, i)
-	}
-	rate, _ := strconv.ParseFloat(value("DataRate"), 64)
-	if !(rate > 0) || !usable(rate) {
-		rate = 0 // the times may tell
 	}
 	names, err := c.namesTRC(head[3], r.line)
 	if err != nil {
@@ -64,7 +58,7 @@ func (c *Capture) readTRC(data []byte, o Options) error {
 		c.addFinding("frame-count", record.Warning, "", float64(len(k.line)), "frames", "Was the file cut, or not closed properly?",
 			"the header says %d frames, there are %d", n, len(k.line))
 	}
-	return c.settleLines(k, rate, o)
+	return c.settleLines(k, positive(value("DataRate")), o) // 0: the times may tell
 }
 
 // filled are the cells that hold something: writers of headers differ in how many tabs they put.

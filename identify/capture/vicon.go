@@ -4,7 +4,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hilrig/identify/record"
@@ -59,24 +58,17 @@ type viconPart struct {
 	definesFrames bool      // its frames are those of the whole
 }
 
-// rateVicon reads the line with a rate.
+// rateVicon reads the line with a rate behind the title of a section.
 func (c *Capture) rateVicon(r *rows, section string) (float64, error) {
-	cells, err := c.next(r)
+	cells, err := c.headerLine(r, "the header of the "+section)
 	if err != nil {
-		return 0, c.endVicon(r, err, section)
+		return 0, err
 	}
-	rate, err := strconv.ParseFloat(cells[0], 64)
-	if err != nil || !(rate > 0) || !usable(rate) {
+	rate := positive(cells[0])
+	if rate == 0 {
 		return 0, c.fail(r.line, "Export it again.", "want the rate of the %s in Hz, found %.40q", section, cells[0])
 	}
 	return rate, nil
-}
-
-func (c *Capture) endVicon(r *rows, err error, section string) error {
-	if err != io.EOF {
-		return err
-	}
-	return c.fail(r.line, "Export it again.", "the file ends in the header of the %s", section)
 }
 
 // partVicon reads a section behind its title and gives the title of the next one.
@@ -88,9 +80,9 @@ func (c *Capture) partVicon(r *rows, part *viconPart, o Options) ([]string, erro
 	}
 	var head [3][]string // names, axes, units
 	for i := 0; i < len(head); i++ {
-		cells, err := c.next(r)
+		cells, err := c.headerLine(r, "the header of the "+part.title)
 		if err != nil {
-			return nil, c.endVicon(r, err, part.title)
+			return nil, err
 		}
 		head[i] = clone(cells)
 		if i == 0 && strings.EqualFold(cells[0], "Frame") { // no names, as in a section with one nameless signal
@@ -220,9 +212,9 @@ func (c *Capture) eventsVicon(r *rows) ([]string, error) {
 	if _, err := c.rateVicon(r, "Events"); err != nil {
 		return nil, err
 	}
-	head, err := c.next(r)
+	head, err := c.headerLine(r, "the header of the Events")
 	if err != nil {
-		return nil, c.endVicon(r, err, "Events")
+		return nil, err
 	}
 	name, at := slices.Index(head, "Name"), slices.IndexFunc(head, func(s string) bool { return strings.HasPrefix(s, "Time") })
 	context := slices.Index(head, "Context")
