@@ -296,38 +296,43 @@ func (m *Motion) place() {
 		sum += math.Abs(v) * m.RowTime / float64(len(m.V))
 	}
 	least := max(4*sum, m.span/100)
-	const first = 4 // half cycles in the span
-	count := 0
-	for 2*m.span/float64(first+count) > least {
-		count++
-	}
-	waves := sync.OnceValue(func() [][2][]float64 { return m.waves(first, count) })
-	wave := &Wave{Slope: math.Pi / m.span, Position: m.X} // half a cycle
-	for i := range count {
-		order := first + i
-		w := float64(order) * wave.Slope
-		sin, cos := func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) }
+	powers := sync.OnceValue(m.wavePowers)
+	half := &Wave{Slope: math.Pi / m.span, Position: m.X} // half a cycle in the span
+	for order := 4; 2*m.span/float64(order) > least; order++ {
+		w := float64(order) * half.Slope
+		wave := func(k int) complex128 {
+			if m.looked != nil && m.lookedPlace[k] > 0 {
+				p, i := powers(), m.lookedPlace[k]-1
+				return p[order/wavePower][i] * p[wavePower+order%wavePower][i]
+			}
+			sin, cos := math.Sincos(w * m.X[k])
+			return complex(cos, sin)
+		}
 		sp := m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", 2*m.span/float64(order)),
 			"Average over whole periods, or record a compensated drive.")
-		sp.Columns = []func(k int) float64{
-			m.keep(sin, func() []float64 { return waves()[i][0] }), m.keep(cos, func() []float64 { return waves()[i][1] })}
-		sp.Wave, sp.WaveOrder = wave, order
+		sp.Columns = []func(k int) float64{func(k int) float64 { return imag(wave(k)) }, func(k int) float64 { return real(wave(k)) }}
+		sp.Wave, sp.WaveOrder = half, order
 	}
 }
 
-// waves are sines and cosines of so many half cycles in the span and count − 1 times one more, at the samples that are looked at: each is
-// the one before, turned on.
-func (m *Motion) waves(halves, count int) (out [][2][]float64) {
-	for range count {
-		out = append(out, [2][]float64{make([]float64, len(m.looked)), make([]float64, len(m.looked))})
+// wavePower is the square root of more half cycles than there are in the span.
+const wavePower = 15
+
+// wavePowers are the powers of exp(iπx/span) at the samples that are looked at, by their multiples of wavePower and then by what is left.
+func (m *Motion) wavePowers() (out [2 * wavePower][]complex128) {
+	for n := range out {
+		out[n] = make([]complex128, len(m.looked))
 	}
 	for i, k := range m.looked {
-		turn := math.Pi * m.X[k] / m.span
-		stepSin, stepCos := math.Sincos(turn)
-		sin, cos := math.Sincos(float64(halves) * turn)
-		for _, wave := range out {
-			wave[0][i], wave[1][i] = sin, cos
-			sin, cos = sin*stepCos+cos*stepSin, cos*stepCos-sin*stepSin
+		fine, coarse := complex(1, 0), complex(1, 0)
+		sin, cos := math.Sincos(math.Pi * m.X[k] / m.span)
+		for n := range wavePower {
+			out[wavePower+n][i] = fine
+			fine *= complex(cos, sin)
+		}
+		for n := range wavePower {
+			out[n][i] = coarse
+			coarse *= fine
 		}
 	}
 	return out

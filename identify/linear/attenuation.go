@@ -215,8 +215,7 @@ func (r *Result) Noisier(recs []*record.Record, by Form, o Options, seed uint64)
 	} else {
 		reg.push(r.lag, r.zeroOrderHold)
 	}
-	reg.releaseSmoothed()
-	reg.turns = nil
+	reg.smoothed, reg.turns = nil, nil
 	o.Unattenuated = false
 	sol, err := reg.solve(by, o)
 	if err != nil {

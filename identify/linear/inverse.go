@@ -160,7 +160,7 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 	}
 
 	m.tracks = map[trackKey]track{}
-	defer m.releaseTracks()
+	defer func() { m.tracks = nil }()
 	least := math.Max(s.MinVelocity, 0)
 	limit := [2]float64{least, least}
 	found := s.MinVelocity == FromRecord && s.turns()
@@ -268,7 +268,7 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 	}
 	other := r.theOther()
 	if len(probe) < len(parts) {
-		m.releaseTracks()
+		m.tracks = nil // each is wanted a moment later, or never
 		lag = r.lag
 		if r, err = try(parts, r.slowest); err != nil {
 			return nil, err
@@ -325,7 +325,7 @@ func (s Spec) betweenOpen() bool { return s.Intersample != BetweenHold && s.Inte
 // findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as the
 // specification says, as in known, or as it fits better.
 func (r *regression) findLag(from float64, known *regression) error {
-	defer r.releaseSmoothed()
+	defer func() { r.smoothed = nil }()
 	hold := r.spec.Intersample == BetweenHold
 	if !r.spec.wantsLag() || r.form.undriven {
 		r.push(0, hold)

@@ -73,15 +73,6 @@ func (m *form) release(of track) {
 	}
 }
 
-// releaseTracks gives back the memory of those that are kept: each is wanted a moment later from here on, or never.
-func (m *form) releaseTracks() {
-	kept := m.tracks
-	m.tracks = nil
-	for _, of := range kept {
-		m.release(of)
-	}
-}
-
 // track is what moves behind a low-pass: its velocity, and the columns of the terms, for the direction in which way has its sign, which
 // may stand in room. nil: a term is not in the equation.
 type track struct {
@@ -512,25 +503,13 @@ func (r *regression) shifted(f func(p part, force []float64)) {
 		p := r.parts[i]
 		if r.smoothed[i] == nil {
 			if r.smoothed[i] = r.recs[p.rec].Force[p.start:p.stop]; r.prefilter(p) != nil {
-				force := r.smoothed[i]
-				r.smoothed[i] = filter.Borrow(len(force))
-				r.prefilter(p).ZeroPhaseOf(len(force), func(x []float64) { copy(x, force) }, func(x []float64) { copy(r.smoothed[i], x) })
+				r.smoothed[i] = r.prefilter(p).ZeroPhase(r.smoothed[i])
 			}
 		}
 		x := r.smoothed[i]
 		unfiltered.ZeroPhaseOf(len(x), func(y []float64) { delay(y, x, r.lag/r.recs[p.rec].Dt, r.zeroOrderHold) },
 			func(y []float64) { f(p, y) })
 	})
-}
-
-// releaseSmoothed gives back the memory of the smoothed force.
-func (r *regression) releaseSmoothed() {
-	for i, x := range r.smoothed {
-		if x != nil && r.prefilter(r.parts[i]) != nil {
-			filter.Return(x)
-		}
-	}
-	r.smoothed = nil
 }
 
 // unfiltered lends memory.
