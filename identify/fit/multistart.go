@@ -238,7 +238,9 @@ func (f *several) pair() (explained bool) {
 }
 
 // explains tells that the end of a descent is Explained.
-func (f *several) explains(end *Solution) bool { return f.m.Explained != nil && f.m.Explained(end.Params) }
+func (f *several) explains(end *Solution) bool {
+	return f.m.Explained != nil && f.m.Explained(end.Params)
+}
 
 // lacks tells that the end of a descent is Lacking. It is asked once of a cost.
 func (f *several) lacks(end *Solution) bool {
