@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -366,11 +367,16 @@ func (m *Machine) checkEnds(r *schema.Report) {
 		e := &m.Circuit[i]
 		at := "machine.circuit." + e.Name
 		core, pulsed := e.Kind == "transformer", e.PWM != nil
-		for key, missing := range map[string]bool{"kind": e.Kind == "", "from": e.FromNode == "" && !core, "to": e.ToNode == "" && !core,
+		checkMissing(r, at, map[string]bool{"kind": e.Kind == "", "from": e.FromNode == "" && !core, "to": e.ToNode == "" && !core,
 			"voltage": e.Kind == "voltage-source" && e.Voltage == nil && !pulsed && m.setBy(e.Name+".voltage") == "",
-			"current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Control == nil && !pulsed} {
-			r.FirstErrorIf(missing, at+"."+key, "is missing")
-		}
+			"current": e.Kind == "current-source" && e.Current == nil, "closed": e.Kind == "switch" && e.Control == nil && !pulsed})
+	}
+}
+
+// checkMissing reports the keys below at that are missing, in order of their names.
+func checkMissing(r *schema.Report, at string, missing map[string]bool) {
+	for _, key := range slices.Sorted(maps.Keys(missing)) {
+		r.FirstErrorIf(missing[key], at+"."+key, "is missing")
 	}
 }
 

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -101,6 +102,27 @@ func TestMachineElementsRefuse(t *testing.T) {
 func oneElement(keys string) string {
 	return dcMotor + ", nodes: [a, ground]}\n  circuit:\n    s: {kind: voltage-source, from: a, to: ground, voltage: 5, R: 0.1}\n    x: " +
 		"{kind: " + keys + ", from: a, to: ground}\n"
+}
+
+// What several keys lack is said each time in the same order, and of each of them.
+func TestMachineMissingKeysInOrder(t *testing.T) {
+	for _, c := range [][]string{
+		{dcMotor + ", nodes: [a, ground]}\n  circuit:\n    s: {on: 1}\n", "circuit.s.from is", "circuit.s.kind is", "circuit.s.to is"},
+		{dcMotor + ", nodes: [a, ground]}\n  circuit:\n    s: {kind: transformer, windings: {p: {L: 1 mH}, s: {from: a, to: ground, L: 1 mH}}}\n",
+			"windings.p.from is", "windings.p.to is"},
+	} {
+		for range 20 {
+			_, _, err := MachineBytes("m.yaml", []byte(elementsHead+c[0]))
+			rest := fmt.Sprint(err)
+			for _, want := range c[1:] {
+				_, after, ok := strings.Cut(rest, want)
+				if !ok {
+					t.Fatalf("%v\nwant %q in order", err, c[1:])
+				}
+				rest = after
+			}
+		}
+	}
 }
 
 // A magnet without a seat ends the run where its formula does, in both directions of its joint the same, by both integrators.

@@ -253,9 +253,8 @@ func (m *Machine) checkElements(r *schema.Report) {
 		r.FirstErrorIf(core && len(e.Windings) < 2, at+".windings", "%d, want two or more: {primary: {from: …, to: …, L: …}, …}", len(e.Windings))
 		for j := range e.Windings {
 			w := &e.Windings[j]
-			for key, missing := range map[string]bool{"from": w.FromNode == "", "to": w.ToNode == "", "L": w.L == 0} {
-				in := at + ".windings." + w.Name
-				r.ErrorIf(missing && !r.HasProblem(in), in+"."+key, "is missing")
+			if in := at + ".windings." + w.Name; !r.HasProblem(in) {
+				checkMissing(r, in, map[string]bool{"from": w.FromNode == "", "to": w.ToNode == "", "L": w.L == 0})
 			}
 		}
 	}
