@@ -111,7 +111,8 @@ Two engines run the same systems. **fixed-step** is Moreau's time stepping at th
 per step is bounded, so it is the engine of the loop. It is of first order in the step. **event-driven** integrates between events and locates each of
 them. It is the reference. Its work is not bounded. Where events come too fast, or forces or impulses of redundant contacts cannot be found,
 fixed steps of 10 µs lead on (` + "`bridges`" + `, ` + "`bridged_time`" + ` of ` + "`solver`" + `, and a warning; the exit code stays 0). Where these do not get through either it
-ends with an error that names the contacts.
+ends with an error that names the contacts. A gap below a nanometre counts as closed: blows on a body within that way of each other are one
+impact on all of it, where fixed steps take them one by one.
 
 What the solver did is part of every result: steps whose contact problem was not verified, what solved the others, and steps in
 which contact forces did work. After an event-driven run these come in addition: the kinds of events, impacts that were repeated with less

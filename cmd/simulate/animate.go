@@ -40,7 +40,7 @@ type picture struct {
 type facePicture struct {
 	radius, width float64                                                       // m
 	profile       []float64                                                     // m  of the wheel over its radius, at even angles in its own frame
-	points        func(q []float64, forces []contact.ContactForce) [][3]float64 // place along the face (m), height over the radius (m), force (N)
+	points        func(q []float64, forces []contact.ContactForce) [][3]float64 // m along the face, m over the radius, N
 }
 
 // tracePanel is a curve over time below the picture.
@@ -113,7 +113,7 @@ func (s *contactRun) animate(w io.Writer) error {
 		d.T, d.Pose = append(d.T, r.t), append(d.Pose, pose)
 		touch := [][4]float64{}
 		for _, c := range r.forces {
-			fx, fy := c.OnA()
+			fx, fy := c.Components()
 			touch = append(touch, [4]float64{shown7(c.X), shown7(c.Y), shown7(fx), shown7(fy)})
 			forces = append(forces, math.Hypot(fx, fy))
 		}

@@ -263,8 +263,8 @@ type ContactForce struct {
 	NX, NY float64 //       n
 }
 
-// OnA is the force on the body A in the inertial frame.
-func (f *ContactForce) OnA() (fx, fy float64) { return f.N*f.NX + f.T*f.NY, f.N*f.NY - f.T*f.NX }
+// Components are those of the force on the body A in the inertial frame.
+func (f *ContactForce) Components() (fx, fy float64) { return f.N*f.NX + f.T*f.NY, f.N*f.NY - f.T*f.NX }
 
 // force is what contact i does.
 func (s *Set) force(i int, n, t float64) ContactForce {
