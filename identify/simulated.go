@@ -167,9 +167,6 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 			p.Target = m.NoiseCost(p.Rows)
 			if short := m.Beginning(p); short != nil { // what is no noise there is none on the whole
 				short.Target = beginRatio * m.NoiseCost(short.Rows)
-				if sol.Extra["lacking"] == true && short.Cost(numeric.RMS(short.Residuals())) > noNoise*short.Target {
-					return nil
-				}
 				if begun, err := q.refit(ctx, short); err != nil || begun.Cost > short.Target {
 					return nil
 				}
@@ -219,10 +216,6 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 // beginRatio is how many times the cost of noise a led simulation leaves at most on the beginning of a record where it leaves noise on all
 // of it.
 const beginRatio = 1.5
-
-// noNoise is how many times as much as noise leaves what no descent of a led simulation makes noise of, where it begins at the optimum of
-// one that is not led, and the model lacks something.
-const noNoise = 30
 
 // slowRatio is by how much noise of the force has to be stronger where it is slow than from sample to sample, to be taken for noise whose
 // neighbours go together.

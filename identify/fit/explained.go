@@ -113,10 +113,6 @@ func (x *explained) tryAll(suspects []Suspect, used []bool, of [][]*trial) []fin
 	return out
 }
 
-// unworthy is the ratio of variances, of independent rows, below which what columns explain is not worth an error: rows would have to
-// depend on their neighbours so that it is a quarter of that of independent ones to be beyond chance.
-const unworthy = 2
-
 // mostOfIt is the share of a residual from which on it leaves few rows to tell by.
 const mostOfIt = 0.5
 
@@ -149,10 +145,6 @@ func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 
 	f.b = y.solve(b)
 	dof := float64(n - first - m)
-	if f.share*dof < unworthy*float64(m)*(1-f.share) {
-		f.p = 1
-		return f, true
-	}
 	g, cov, lags := x.errors(y.q[first:], e)
 	beyond, ok := wald(b, cov)
 	if !ok {

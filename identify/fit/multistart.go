@@ -40,8 +40,7 @@ type MultiStart struct {
 	Explained func(end []Param) bool
 
 	// Lacking tells that a place leaves over what the model lacks and no other place of it makes. Where the first two descents end at one
-	// cost, at such a place, the others are spared; where the first one ends at such a place far above the floor, the second one too. nil:
-	// not known of any place.
+	// cost, at such a place, the others are spared. nil: not known of any place.
 	Lacking func(end []Param) bool
 
 	Seed    uint64
@@ -74,9 +73,6 @@ const descentBudget = 4
 
 // coarseTolerance is the relative decrease of the cost at which descents end; the best one goes on to that of LM.
 const coarseTolerance = 1e-4
-
-// farAboveFloor is how many times the floor a cost is that no noise makes, however wrong it is known.
-const farAboveFloor = 9
 
 // pairAgrees tells that the first two descents ended at one cost.
 func (f *several) pairAgrees() bool {
@@ -119,8 +115,9 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	froms = append(froms, m.ExtraStarts...)
 
 	f := newSeveral(ctx, m, p, froms, workers, watch)
-	if f.explained = f.pair(); !f.explained && !f.lacking && !f.hopeless(f.ends...) && !m.endsAgree(f.ends[:min(2, len(f.ends))]) {
-		if f.lacking = f.pairAgrees() && f.lacks(f.ends[f.lowest()]); !f.lacking {
+	if f.explained = f.pair(); !f.explained && !f.hopeless() && !m.endsAgree(f.ends[:min(2, len(f.ends))]) {
+		f.lacking = m.Lacking != nil && f.pairAgrees() && ctx.Err() == nil && m.Lacking(f.ends[f.lowest()].Params)
+		if !f.lacking {
 			f.others()
 		}
 	}
@@ -154,8 +151,6 @@ type several struct {
 	explained bool    // the lowest leaves nothing but noise
 	lacking   bool    // it leaves what the model lacks
 	target    float64 // of the problem that was given
-
-	lacksNothing float64 // cost of an end that was asked, and is not Lacking; 0: none was
 
 	lock                      sync.Mutex // progress comes from one at a time
 	finishedStarts, simulated int
@@ -212,18 +207,15 @@ func (f *several) descend(first, last int) {
 // pair makes the first two descents, and tells whether the lower one leaves nothing but noise, and the other one ended elsewhere.
 func (f *several) pair() (explained bool) {
 	m := &f.m
-	if m.Explained == nil && (m.Lacking == nil || m.Floor == 0) || len(f.froms) < 2 {
+	if m.Explained == nil || len(f.froms) < 2 {
 		f.descend(0, min(2, len(f.froms)))
 		return false
 	}
 	f.descend(0, 1)
 	first := f.ends[0]
 	if first != nil && f.ctx.Err() == nil {
-		if explained = f.explains(first); explained { // where another place is as good, that is found in about as many
+		if explained = m.Explained(first.Params); explained { // where another place is as good, that is found in about as many
 			f.lm.MaxEvaluations, f.lm.MaxSteps = confirming*first.Evaluations, confirming*first.Steps
-		}
-		if f.lacking = m.Floor > 0 && first.Cost > farAboveFloor*m.Floor && !f.hopeless(first) && f.lacks(first); f.lacking {
-			return false
 		}
 		f.sift(first, 1, 2)
 	}
@@ -232,31 +224,14 @@ func (f *several) pair() (explained bool) {
 	if second := f.ends[1]; explained {
 		explained = second == nil || second.Cost > first.Cost*sameCost
 	} else if first != nil && second != nil && first.Cost > second.Cost*sameCost && f.ctx.Err() == nil {
-		explained = f.explains(second)
+		explained = m.Explained(second.Params)
 	}
 	return explained
 }
 
-// explains tells that the end of a descent is Explained.
-func (f *several) explains(end *Solution) bool {
-	return f.m.Explained != nil && f.m.Explained(end.Params)
-}
-
-// lacks tells that the end of a descent is Lacking. It is asked once of a cost.
-func (f *several) lacks(end *Solution) bool {
-	if f.m.Lacking == nil || f.ctx.Err() != nil || asLow(end.Cost, f.lacksNothing) {
-		return false
-	}
-	lacking := f.m.Lacking(end.Params)
-	if !lacking {
-		f.lacksNothing = end.Cost
-	}
-	return lacking
-}
-
-// hopeless tells that all these descents stay far above the target.
-func (f *several) hopeless(ends ...*Solution) bool {
-	return f.p.Target > 0 && !slices.ContainsFunc(ends, func(s *Solution) bool {
+// hopeless tells that all descents so far stay far above the target.
+func (f *several) hopeless() bool {
+	return f.p.Target > 0 && !slices.ContainsFunc(f.ends, func(s *Solution) bool {
 		return s == nil || s.Reason != outOfReach && s.Cost <= siftRatio*f.p.Target
 	})
 }
@@ -397,7 +372,7 @@ func (f *several) solution() (*Solution, error) {
 	switch {
 	case best < 0:
 		return nil, fmt.Errorf("fit: none of %d starts could be simulated, the first because: %w", len(f.ends), f.errs[0])
-	case f.hopeless(f.ends...):
+	case f.hopeless():
 		return nil, fmt.Errorf("fit: none of %d starts leads below a cost of %g", len(f.ends), f.p.Target)
 	}
 	lowest, starts := f.ends[best], f.starts()
