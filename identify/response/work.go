@@ -42,8 +42,10 @@ func (p *problem) iteration() float64 { return float64(2*len(p.params)+2) * p.si
 
 func (p *problem) checks() float64 {
 	n := 2 * (2 + len(p.spec.Others) + 3*len(p.spec.Inputs))
-	if m, err := p.spec.Build(fit.Values(p.spec.Params)); err == nil {
-		n += len(m.Joints) * forceTries * len(forceKinds)
+	if p.ctx.Err() == nil {
+		if m, err := p.spec.Build(fit.Values(p.spec.Params)); err == nil {
+			n += len(m.Joints) * forceTries * len(forceKinds)
+		}
 	}
 	return float64(n) * p.simulation()
 }
