@@ -64,7 +64,7 @@ func OfResponse(b *response.Result, info []record.Info, findings []record.Findin
 		return nil, nil, err
 	}
 	r.tolerance = r.harm(sol)
-	found, possible := fit.Unmodelled(sol, slices.Concat(b.Forces, b.Suspects), r.tolerance)
+	found, possible := fit.Unmodelled(sol, slices.Concat(b.Suspects, b.Forces), r.tolerance)
 	if !doHarm(found) { // what is a little beyond chance among few is not among many
 		if own, _ := fit.Unmodelled(sol, b.Suspects, r.tolerance); doHarm(own) {
 			found = own

@@ -19,7 +19,7 @@ var uncertainGains = []float64{1.02, 0.98}
 // The intervals hold what was put in at their rate, over records with other voltages and noises.
 func TestResponseCoverage(t *testing.T) {
 	script, _ := filepath.Abs("../../identify/response/testdata/drive.py")
-	const records = 20
+	const records = 40
 	held, all := 0, 0
 	for seed := range records {
 		record := filepath.Join(t.TempDir(), "drive.csv.gz")

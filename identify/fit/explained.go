@@ -122,7 +122,7 @@ func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 	first := len(x.q)
 	y := span{q: slices.Clip(x.q), inheritedCount: first, room: x.trialRoom}
 	for _, c := range columns {
-		y.try(c, 1e-3)
+		y.try(c)
 	}
 	m := len(y.basisColumns)
 	n := len(x.e)
@@ -248,7 +248,7 @@ func (f *finding) firstCoefficient() float64 {
 func (x *explained) coefficient(i int, c *trial) (b, err float64, ok bool) {
 	x.trialRoom.reset()
 	y := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: x.trialRoom}
-	if !y.try(c, 1e-3) {
+	if !y.try(c) {
 		return 0, 0, false
 	}
 	z := y.q[y.inheritedCount]

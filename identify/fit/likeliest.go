@@ -79,7 +79,7 @@ func Certain(s *Solution, suspects []Suspect) bool {
 // trials are the columns of a suspect.
 func (x *explained) trials(sp *Suspect, rows []int) (out []*trial) {
 	for _, c := range sp.Columns {
-		out = append(out, newTrial(x.columnWithoutLocal(c, rows)))
+		out = append(out, newTrial(x.columnWithoutLocal(c, rows), sp.leastShare()))
 	}
 	return out
 }
@@ -89,7 +89,7 @@ func (x *explained) share(columns []*trial) float64 {
 	x.trialRoom.reset()
 	y, square := span{q: slices.Clip(x.q), inheritedCount: len(x.q), room: x.trialRoom}, 0.0
 	for _, c := range columns {
-		y.try(c, 1e-3)
+		y.try(c)
 	}
 	for _, q := range y.q[y.inheritedCount:] {
 		square += floats.Dot(q, x.e) * floats.Dot(q, x.e)

@@ -28,9 +28,7 @@ type noisy struct {
 // of are the columns of suspect i.
 func (n *noisy) of(i int) []*trial {
 	if n.columns[i] == nil {
-		for _, c := range n.source.Suspects[n.suspectPlaces[i]].Columns {
-			n.columns[i] = append(n.columns[i], newTrial(n.columnWithoutLocal(c, n.rows)))
-		}
+		n.columns[i] = n.trials(&n.source.Suspects[n.suspectPlaces[i]], n.rows)
 	}
 	return n.columns[i]
 }
@@ -56,7 +54,7 @@ func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
 		})
 	}
 	for _, i := range n.accepted {
-		out.extend(n.Suspects[i].Columns, out.rows)
+		out.extend(n.Suspects[i].Columns, out.rows, leastShare)
 	}
 	return out
 }
@@ -70,7 +68,7 @@ func (n *noisy) scores(i int) (s []float64, square float64) {
 	n.trialRoom.reset()
 	y := span{q: slices.Clip(n.q), inheritedCount: len(n.q), room: n.trialRoom}
 	for _, c := range n.of(i) {
-		if !y.try(c, 1e-3) {
+		if !y.try(c) {
 			return nil, 0
 		}
 	}
@@ -83,7 +81,7 @@ func (n *noisy) scores(i int) (s []float64, square float64) {
 func (n *noisy) accept(i int) {
 	if n.suspectPlaces[i] >= 0 {
 		n.source.accepted = append(n.source.accepted, n.suspectPlaces[i])
-		n.extend(n.source.Suspects[n.suspectPlaces[i]].Columns, n.rows)
+		n.extend(n.source.Suspects[n.suspectPlaces[i]].Columns, n.rows, leastShare)
 	}
 }
 

@@ -27,6 +27,7 @@ type Suspect struct {
 	Drift      bool
 	BothSides  bool // of Drift: the parameter has values to both sides of that of the fit, and the interval holds them
 
+	Exact        bool // its columns are exact: so little of them beside the model counts as exactShare says
 	Turn         bool // it lives where the motion turns
 	JumpsAtTurns bool // it jumps where the motion turns: columns of samples pass the low-passes of the force before they are rows
 
@@ -41,6 +42,19 @@ type Suspect struct {
 	JudgedAlone    bool                   // it is possible where it is beyond chance by itself, though not as one of all suspects
 	Uncertainty    float64                // share by which what it does is uncertain beside chance
 	Ranked         int                    // of how many it explains most of something else than what it is tried on; 0: it stands for itself
+}
+
+// Shares of a column beside the model from which on it counts.
+const (
+	leastShare = 1e-3
+	exactShare = 1e-5
+)
+
+func (sp *Suspect) leastShare() float64 {
+	if sp.Exact {
+		return exactShare
+	}
+	return leastShare
 }
 
 // tries are the suspects that may show by chance: those that others were preferred to count too.
@@ -154,7 +168,7 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64, noisie
 		if x.q == nil || 2*x.columns() >= len(x.e) {
 			break
 		}
-		x.extend(columns, rows)
+		x.extend(columns, rows, leastShare)
 		for i := range noisier {
 			x.noisier = append(x.noisier, noisier[i].begin(turn, suspects))
 		}
@@ -344,10 +358,10 @@ func (x *explained) jointCovariance(g [][]float64, cov []float64) []float64 {
 }
 
 // extend adds what was found before.
-func (x *explained) extend(columns []func(k int) float64, rows []int) {
+func (x *explained) extend(columns []func(k int) float64, rows []int, least float64) {
 	for _, column := range columns {
 		x.functions = append(x.functions, column)
-		if x.add(x.columnWithoutLocal(column, rows), 1e-3) {
+		if x.add(x.columnWithoutLocal(column, rows), least) {
 			z := x.q[len(x.q)-1]
 			floats.AddScaled(x.e, -floats.Dot(z, x.e), z)
 		}
@@ -415,7 +429,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		for i := range suspects {
 			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Joint == suspects[i].Joint && sp.Kind != "cogging"
 		}
-		x.extend(sp.Columns, rows)
+		x.extend(sp.Columns, rows, sp.leastShare())
 		for _, r := range x.noisier {
 			r.accept(best)
 		}
@@ -453,7 +467,7 @@ func (x *explained) grant(i int, sp *Suspect, c *trial, rows []int) (b float64, 
 	if !ok || math.Abs(b) > sp.Granted+boundsApart*err {
 		return 0, false
 	}
-	x.extend(sp.Columns, rows)
+	x.extend(sp.Columns, rows, sp.leastShare())
 	return b, true
 }
 

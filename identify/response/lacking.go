@@ -12,7 +12,10 @@ import (
 	"hilrig/identify/fit"
 )
 
-const checkColumn = "Check this column."
+const (
+	checkColumn = "Check this column."
+	numberKind  = "number of the machine"
+)
 
 // course is the time of sample k of n, from −1 to 1: a zero that drifts.
 func course(k, n int) float64 { return 2*float64(k)/float64(max(1, n-1)) - 1 }
@@ -31,8 +34,9 @@ var forceKinds = map[string][]int{"drag": {0}, "viscous friction": {0}, "dry fri
 	"gravity": {0}, "stiffness": {0}, fit.ConstantForce: {0}, "drift": {0}}
 
 // forces are suspects of forces that the machine does not have at its joints: friction that is not straight in the velocity, what depends on
-// the position and what happens behind a reversal, along the simulated motion. What a parameter of sol does already is none.
-func (p *problem) forces(sol *fit.Solution, theta, base []float64, aboveNoise bool) (list []fit.Suspect) {
+// the position and what happens behind a reversal, along the simulated motion. What a parameter of sol or a number does already is none.
+func (s *faultSearch) forces(sol *fit.Solution, aboveNoise bool) (list []fit.Suspect) {
+	p, theta, base := s.problem, s.theta, s.base
 	m, err := p.spec.Build(theta[:len(p.spec.Params)])
 	if err != nil {
 		return nil
@@ -74,7 +78,7 @@ func (p *problem) forces(sol *fit.Solution, theta, base []float64, aboveNoise bo
 		fit.Parallel(len(own), func(k int) {
 			by := size
 			moved := p.pushColumns(theta, base, i, own[k:k+1], &by)
-			if keep[k] = moved != nil && !(len(moved) == 1 && searched(sol, moved[0])); !keep[k] {
+			if keep[k] = moved != nil && !(len(moved) == 1 && s.known(sol, moved[0])); !keep[k] {
 				return
 			}
 			for c := range moved {
@@ -117,20 +121,23 @@ func wideDip(v []float64) fit.Suspect {
 // asParameter is the square of the correlation from which on a column is that of a parameter.
 const asParameter = 0.9999
 
-// searched tells whether a parameter of the solution does what a column does.
-func searched(sol *fit.Solution, column []float64) bool {
-	n := len(sol.FreeParams)
-	for j := range n {
+// known tells whether a parameter of the solution, or a number of the machine, does what a column does.
+func (s *faultSearch) known(sol *fit.Solution, column []float64) bool {
+	n, square := len(sol.FreeParams), floats.Dot(column, column)
+	same := func(other func(k int) float64) bool {
 		own, both := 0.0, 0.0
 		for k, x := range column {
-			d := sol.Jac[k*n+j]
+			d := other(k)
 			own, both = own+d*d, both+d*x
 		}
-		if both*both > asParameter*own*floats.Dot(column, column) {
+		return both*both > asParameter*own*square
+	}
+	for j := range n {
+		if same(func(k int) float64 { return sol.Jac[k*n+j] }) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(s.list, func(sp fit.Suspect) bool { return sp.Kind == numberKind && same(sp.Columns[0]) })
 }
 
 // pushColumns is what the columns of a suspect, friction of joint i, do to the outputs, by one unit of each; nil: it moves nothing. size
@@ -199,7 +206,6 @@ func (p *problem) suspects(sol *fit.Solution, aboveNoise bool) (list, forces []f
 	if h := (&hand{p: p}); !h.simulate(s.theta, 0, len(p.recs), s.base, false) {
 		return nil, nil, nil
 	}
-	s.numbers()
 	s.clock()
 	for i := range p.spec.Inputs {
 		s.input(i)
@@ -207,26 +213,35 @@ func (p *problem) suspects(sol *fit.Solution, aboveNoise bool) (list, forces []f
 	for j := range p.spec.Outputs {
 		s.output(j)
 	}
-	return s.list, p.forces(sol, s.theta, s.base, aboveNoise), s.gains
+	s.numbers()
+	return s.list, s.forces(sol, aboveNoise), s.gains
 }
 
 func (s *faultSearch) add(kind, what, advice string, columns ...[]float64) {
-	sp := fit.Suspect{Kind: kind, What: what, Advice: advice}
+	sp := fit.Suspect{Kind: kind, What: what, Advice: advice, Exact: true}
 	for _, c := range columns {
 		sp.Columns = append(sp.Columns, func(k int) float64 { return c[k] })
 	}
 	s.list = append(s.list, sp)
 }
 
-// slope is what a machine or recordings that differ by one part in 1/difference make of the outputs, by that part; nil: it cannot be
-// simulated.
-func (s *faultSearch) slope(differing problem) []float64 {
-	c := make([]float64, s.rows)
-	if h := (&hand{p: &differing}); !h.simulate(s.theta, 0, len(s.recs), c, false) {
+// slope is what a change of machine or recordings makes of the outputs, by its size, as a central difference: what a gain does is often
+// within a thousandth of what parameters do. nil: it cannot be simulated.
+func (s *faultSearch) slope(change func(q *problem, by float64)) []float64 {
+	side := func(by float64) []float64 {
+		q, c := *s.problem, make([]float64, s.rows)
+		change(&q, by)
+		if h := (&hand{p: &q}); !h.simulate(s.theta, 0, len(s.recs), c, false) {
+			return nil
+		}
+		return c
+	}
+	c, other := side(difference), side(-difference)
+	if c == nil || other == nil {
 		return nil
 	}
-	floats.Sub(c, s.base)
-	floats.Scale(1/difference, c)
+	floats.Sub(c, other)
+	floats.Scale(0.5/difference, c)
 	return c
 }
 
@@ -234,27 +249,29 @@ func (s *faultSearch) slope(differing problem) []float64 {
 func (s *faultSearch) numbers() {
 	columns := make([][]float64, len(s.spec.Others))
 	fit.Parallel(len(columns), func(i int) {
-		o, q, spec := &s.spec.Others[i], *s.problem, *s.spec
-		x := o.Value * (1 + difference)
-		spec.Build = func(theta []float64) (*Machine, error) { return o.Build(theta, x) }
-		q.spec = &spec
-		columns[i] = s.slope(q)
+		o := &s.spec.Others[i]
+		columns[i] = s.slope(func(q *problem, by float64) {
+			spec := *s.spec
+			spec.Build = func(theta []float64) (*Machine, error) { return o.Build(theta, o.Value*(1+by)) }
+			q.spec = &spec
+		})
 	})
 	for i, c := range columns {
 		if o := &s.spec.Others[i]; c != nil {
-			s.add("number of the machine", fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text),
+			s.add(numberKind, fmt.Sprintf("what %s makes that is not %s", o.Path, o.Text),
 				"Search it too, or mend it in the file of the machine.", c)
 		}
 	}
 }
 
 func (s *faultSearch) clock() {
-	q := *s.problem
-	q.recs = slices.Clone(s.recs)
-	for r := range q.recs {
-		q.recs[r].Dt *= 1 + difference
-	}
-	if c := s.slope(q); c != nil {
+	c := s.slope(func(q *problem, by float64) {
+		q.recs = slices.Clone(s.recs)
+		for r := range q.recs {
+			q.recs[r].Dt *= 1 + by
+		}
+	})
+	if c != nil {
 		s.gains = append(s.gains, Gain{"", c})
 	}
 }
@@ -268,17 +285,17 @@ func (s *faultSearch) input(i int) {
 		return
 	}
 	with := func(change func(u, course float64) float64) []float64 {
-		q := *s.problem
-		q.recs = slices.Clone(s.recs)
-		for r := range q.recs {
-			rec := &q.recs[r]
-			rec.Inputs = slices.Clone(rec.Inputs)
-			rec.Inputs[i] = slices.Clone(rec.Inputs[i])
-			for k, u := range rec.Inputs[i] {
-				rec.Inputs[i][k] += difference * change(u, course(k, rec.Len()))
+		return s.slope(func(q *problem, by float64) {
+			q.recs = slices.Clone(s.recs)
+			for r := range q.recs {
+				rec := &q.recs[r]
+				rec.Inputs = slices.Clone(rec.Inputs)
+				rec.Inputs[i] = slices.Clone(rec.Inputs[i])
+				for k, u := range rec.Inputs[i] {
+					rec.Inputs[i][k] += by * change(u, course(k, rec.Len()))
+				}
 			}
-		}
-		return s.slope(q)
+		})
 	}
 	gain := with(func(u, _ float64) float64 { return u })
 	zero := with(func(_, _ float64) float64 { return size })

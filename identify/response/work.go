@@ -11,14 +11,14 @@ import (
 
 // work is what a fit has simulated and has still to simulate, about, in steps of the simulation: by both it tells how long it takes.
 type work struct {
-	watch fit.Watch
-	lock  sync.Mutex // steps are done side by side
-	begin time.Time
-	shown time.Time
-	last  fit.Progress
+	watch        fit.Watch
+	lock         sync.Mutex // steps are done side by side
+	begin        time.Time
+	reportTime   time.Time
+	lastProgress fit.Progress
 
-	done, stageStart float64
-	stage, later     float64 // steps that the stage takes, and those behind it
+	doneSteps, stageStart float64
+	stage, later          float64 // steps that the stage takes, and those behind it
 }
 
 const (
@@ -41,9 +41,11 @@ func (p *problem) search() float64 {
 func (p *problem) iteration() float64 { return float64(2*len(p.params)+2) * p.simulation() }
 
 func (p *problem) checks() float64 {
-	n := 2 + len(p.spec.Others) + 3*len(p.spec.Inputs)
-	if m, err := p.spec.Build(fit.Values(p.spec.Params)); err == nil {
-		n += len(m.Joints) * forceTries * len(forceKinds)
+	n := 2 * (2 + len(p.spec.Others) + 3*len(p.spec.Inputs))
+	if p.ctx.Err() == nil {
+		if m, err := p.spec.Build(fit.Values(p.spec.Params)); err == nil {
+			n += len(m.Joints) * forceTries * len(forceKinds)
+		}
 	}
 	return float64(n) * p.simulation()
 }
@@ -54,7 +56,7 @@ func (p *problem) simulation() float64 { return float64(p.rows / len(p.spec.Outp
 func (w *work) begins(stage, later float64) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	w.stageStart, w.stage, w.later = w.done, stage, later
+	w.stageStart, w.stage, w.later = w.doneSteps, stage, later
 }
 
 // add takes in steps that were simulated. Where nobody watches w is nil.
@@ -64,8 +66,8 @@ func (w *work) add(steps int) {
 	}
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	if w.done += float64(steps); time.Since(w.shown) >= showEvery {
-		w.show(w.last)
+	if w.doneSteps += float64(steps); time.Since(w.reportTime) >= showEvery {
+		w.show(w.lastProgress)
 	}
 }
 
@@ -77,8 +79,8 @@ func (w *work) Report(p fit.Progress) {
 }
 
 func (w *work) show(p fit.Progress) {
-	w.last, w.shown = p, time.Now()
-	spent := w.done - w.stageStart
+	w.lastProgress, w.reportTime = p, time.Now()
+	spent := w.doneSteps - w.stageStart
 	if p.StepCount > 0 {
 		if p.Step > 0 { // starts, one as long as the other
 			w.stage = spent / float64(p.Step) * float64(p.StepCount)
@@ -86,10 +88,10 @@ func (w *work) show(p fit.Progress) {
 		p.Phase, p.StepCount = fmt.Sprintf("%s %d of %d", p.Phase, p.Step, p.StepCount), 0
 	}
 	left := math.Max(w.stage-spent, overrun*spent) + w.later
-	share := w.done / (w.done + left)
+	share := w.doneSteps / (w.doneSteps + left)
 	if share > 0 {
 		p.Note = fmt.Sprintf("%.0f %% of the work is done", 100*share)
-		if left := time.Duration(float64(w.shown.Sub(w.begin)) * (1/share - 1)); left >= showEvery {
+		if left := time.Duration(float64(w.reportTime.Sub(w.begin)) * (1/share - 1)); left >= showEvery {
 			p.Note += fmt.Sprintf(", about %s left", left.Round(time.Second))
 		}
 	}
