@@ -19,17 +19,18 @@ const (
 // begin says what begins.
 func (p *progress) begin(phase, note string) {
 	p.phase = phase
-	p.watch.Report(fit.Progress{Method: "shooting", Phase: phase, Note: note, Step: p.done, StepCount: p.done + usualSteps*(1+p.later),
-		Simulated: p.simulated})
+	p.report(fit.Progress{Note: note}, usualSteps)
 }
 
 // during is the watch of a descent of so many steps at most.
 func (p *progress) during(steps int) fit.Watch {
-	return func(s fit.Progress) {
-		s.Method, s.Phase, s.Step, s.Simulated = "shooting", p.phase, s.Step+p.done, s.Simulated+p.simulated
-		s.StepCount = max(s.Step, p.done+min(steps, usualSteps)) + usualSteps*p.later
-		p.watch.Report(s)
-	}
+	return func(s fit.Progress) { p.report(s, min(steps, usualSteps)) }
+}
+
+func (p *progress) report(s fit.Progress, expected int) {
+	s.Method, s.Phase, s.Step, s.Simulated = "shooting", p.phase, s.Step+p.done, s.Simulated+p.simulated
+	s.StepCount = max(s.Step, p.done+expected) + usualSteps*p.later
+	p.watch.Report(s)
 }
 
 // end counts a descent that ended with s; nil: it failed.
