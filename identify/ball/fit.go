@@ -233,7 +233,7 @@ func (r *Result) smoothed(base setup, names []string, ms []motion) (setup, error
 	base = base.clone()
 	for _, t := range terms {
 		v, _ := last.Value(t.name)
-		if t.dry {
+		if t.isDry {
 			v.Value = max(0, v.Value)
 		}
 		*t.field(&base.body) = v.Value

@@ -4,10 +4,10 @@ import "hilrig/identify/fit"
 
 // progress says how far a fit is, in steps of all its descents. Those to come are counted as usual.
 type progress struct {
-	watch           fit.Watch
-	phase           string
-	done, simulated int // in the descents before this one
-	later           int // descents after this one
+	watch                    fit.Watch
+	phase                    string
+	finishedSteps, simulated int // in the descents before this one
+	later                    int // descents after this one
 }
 
 const (
@@ -28,15 +28,15 @@ func (p *progress) during(steps int) fit.Watch {
 }
 
 func (p *progress) report(s fit.Progress, expected int) {
-	s.Method, s.Phase, s.Step, s.Simulated = "shooting", p.phase, s.Step+p.done, s.Simulated+p.simulated
-	s.StepCount = max(s.Step, p.done+expected) + usualSteps*p.later
+	s.Method, s.Phase, s.Step, s.Simulated = "shooting", p.phase, s.Step+p.finishedSteps, s.Simulated+p.simulated
+	s.StepCount = max(s.Step, p.finishedSteps+expected) + usualSteps*p.later
 	p.watch.Report(s)
 }
 
 // end counts a descent that ended with s; nil: it failed.
 func (p *progress) end(s *fit.Solution) {
 	if s != nil {
-		p.done, p.simulated = p.done+s.Iterations, p.simulated+s.Evaluations
+		p.finishedSteps, p.simulated = p.finishedSteps+s.Iterations, p.simulated+s.Evaluations
 	}
 	p.later = max(0, p.later-1)
 }
