@@ -233,7 +233,7 @@ func (r *Result) smoothed(base setup, names []string, ms []motion) (setup, error
 	base = base.clone()
 	for _, t := range terms {
 		v, _ := last.Value(t.name)
-		if t.dry {
+		if t.isDry {
 			v.Value = max(0, v.Value)
 		}
 		*t.field(&base.body) = v.Value
@@ -418,13 +418,9 @@ func pieces(p *poses, c *Spec, height float64) (out []segment) {
 		if f < n && p.times[f]-p.times[from] < pieceLength {
 			continue
 		}
-		start, err := startAt(p, from, c, height)
-		switch {
-		case f-from < 10 && len(out) > 0:
-			out[len(out)-1].endFrame = f
-		case err == nil || len(out) == 0:
+		if start, err := startAt(p, from, c, height); len(out) == 0 || err == nil && f-from >= 10 {
 			out = append(out, segment{from, f, start})
-		default: // in a gap: the one before goes on
+		} else { // a short rest, or a gap: the one before goes on
 			out[len(out)-1].endFrame = f
 		}
 		from = f

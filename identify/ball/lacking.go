@@ -106,7 +106,6 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 		return nil
 	}
 	r.ExactScales = exactNumbers(list, columns, &s.base, sol)
-	at := map[string]int{}
 	a := &adjustment{file: given}
 	for i := range list {
 		f := &list[i]
@@ -117,10 +116,9 @@ func (r *Result) lacking(c *Spec, s *shooting, sol *fit.Solution, given *setup) 
 			a.numbers, a.columns = append(a.numbers, *f), append(a.columns, columns[i])
 			continue
 		}
-		k, known := at[f.description]
-		if !known {
+		k := slices.IndexFunc(r.Suspects, func(s fit.Suspect) bool { return s.What == f.description })
+		if k < 0 {
 			k = len(r.Suspects)
-			at[f.description] = k
 			r.Suspects = append(r.Suspects, fit.Suspect{Kind: f.kind, What: f.description, Advice: f.advice})
 			if f.name == "roll_moment" || f.name == "spin_moment" { // no ball rolls on for ever
 				r.Suspects[k].Expected = true

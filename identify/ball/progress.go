@@ -4,10 +4,10 @@ import "hilrig/identify/fit"
 
 // progress says how far a fit is, in steps of all its descents. Those to come are counted as usual.
 type progress struct {
-	watch           fit.Watch
-	phase           string
-	done, simulated int // in the descents before this one
-	later           int // descents after this one
+	watch                    fit.Watch
+	phase                    string
+	finishedSteps, simulated int // in the descents before this one
+	later                    int // descents after this one
 }
 
 const (
@@ -19,23 +19,24 @@ const (
 // begin says what begins.
 func (p *progress) begin(phase, note string) {
 	p.phase = phase
-	p.watch.Report(fit.Progress{Method: "shooting", Phase: phase, Note: note, Step: p.done, StepCount: p.done + usualSteps*(1+p.later),
-		Simulated: p.simulated})
+	p.report(fit.Progress{Note: note}, usualSteps)
 }
 
 // during is the watch of a descent of so many steps at most.
 func (p *progress) during(steps int) fit.Watch {
-	return func(s fit.Progress) {
-		s.Method, s.Phase, s.Step, s.Simulated = "shooting", p.phase, s.Step+p.done, s.Simulated+p.simulated
-		s.StepCount = max(s.Step, p.done+min(steps, usualSteps)) + usualSteps*p.later
-		p.watch.Report(s)
-	}
+	return func(s fit.Progress) { p.report(s, min(steps, usualSteps)) }
+}
+
+func (p *progress) report(s fit.Progress, expected int) {
+	s.Method, s.Phase, s.Step, s.Simulated = "shooting", p.phase, s.Step+p.finishedSteps, s.Simulated+p.simulated
+	s.StepCount = max(s.Step, p.finishedSteps+expected) + usualSteps*p.later
+	p.watch.Report(s)
 }
 
 // end counts a descent that ended with s; nil: it failed.
 func (p *progress) end(s *fit.Solution) {
 	if s != nil {
-		p.done, p.simulated = p.done+s.Iterations, p.simulated+s.Evaluations
+		p.finishedSteps, p.simulated = p.finishedSteps+s.Iterations, p.simulated+s.Evaluations
 	}
 	p.later = max(0, p.later-1)
 }

@@ -46,7 +46,7 @@ func parameters() (all []parameter) {
 	}
 	for _, t := range terms {
 		// the scale slows the ball by 1 rad/s² at 1 rad/s. Viscous friction may come out a little below zero, by noise
-		p := parameter{name: t.name, unit: t.unit, doc: t.doc, bends: t.dry,
+		p := parameter{name: t.name, unit: t.unit, doc: t.doc, bends: t.isDry,
 			field: func(s *setup) *float64 { return t.field(&s.body) }, scale: moment}
 		switch t.unit {
 		case "m":
@@ -87,14 +87,14 @@ func parameters() (all []parameter) {
 	}
 	for _, g := range []struct {
 		name, unit, doc string
-		of              func(b *ball.Params) *float64
+		field           func(b *ball.Params) *float64
 	}{
 		{"radius", "m", "of the ball", func(b *ball.Params) *float64 { return &b.Radius }},
 		{"mass", "kg", "of the ball", func(b *ball.Params) *float64 { return &b.Mass }},
 		{"gravity", "m/s²", "of free fall", func(b *ball.Params) *float64 { return &b.Gravity }},
 	} {
-		add(g.name, g.unit, g.doc, false, 0, func(b *ball.Params) float64 { return 0.1 * *g.of(b) },
-			func(s *setup) *float64 { return g.of(&s.body) })
+		add(g.name, g.unit, g.doc, false, 0, func(b *ball.Params) float64 { return 0.1 * *g.field(b) },
+			func(s *setup) *float64 { return g.field(&s.body) })
 	}
 	return all
 }

@@ -33,7 +33,7 @@ func (m *motion) directed(p *ball.Params, free []term) bool {
 	roll, spin := p.Roll.Moment+p.Roll.Arm > 0, p.Spin.Moment+p.Spin.Arm > 0
 	for i := range free {
 		isSpin := spins(free[i].name)
-		roll, spin = roll || free[i].dry && !isSpin, spin || free[i].dry && isSpin
+		roll, spin = roll || free[i].isDry && !isSpin, spin || free[i].isDry && isSpin
 	}
 	noise := slowest * math.Sqrt(r3.Norm2(m.we)/3)
 	turn, wh := split(&m.f, m.w)

@@ -12,7 +12,7 @@ import (
 // term is a part of friction that is linear in its coefficient: M = −θ·φ.
 type term struct {
 	name, unit, doc string
-	dry             bool // it has a direction where the ball moves only
+	isDry           bool // it has a direction where the ball moves only
 	field           func(p *ball.Params) *float64
 	phi             func(f *ball.Frame, w r3.Vec, normal float64) r3.Vec
 }

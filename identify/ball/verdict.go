@@ -67,7 +67,7 @@ func (s *Slip) judge(b *ball.Params, ms []motion, sol *fit.Solution, sigma, slid
 	s.Assumed = slide
 	m := b.Unchecked()
 	for i := range ms {
-		_, force := m.Inverse(&ms[i].f, ms[i].w, m.Rolling(&ms[i].f, ms[i].w))
+		_, force := m.RollingForce(&ms[i].f, ms[i].w)
 		if force.Z <= 0 {
 			s.Lifts = true
 			continue

@@ -82,7 +82,7 @@ func BenchmarkRightHandSide(b *testing.B) {
 	f := s.Frame()
 	b.ReportAllocs()
 	for b.Loop() {
-		sink = m.Rolling(&f, s.W)
+		sink, _ = m.RollingForce(&f, s.W)
 	}
 }
 
@@ -91,7 +91,7 @@ func BenchmarkRightHandSideDry(b *testing.B) {
 	f := s.Frame()
 	b.ReportAllocs()
 	for b.Loop() {
-		sink = m.Rolling(&f, s.W)
+		sink, _ = m.RollingForce(&f, s.W)
 	}
 }
 

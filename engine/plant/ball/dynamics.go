@@ -92,12 +92,6 @@ type Accel struct {
 	indeterminate bool    // friction leaves no acceleration, or more than one
 }
 
-// Rolling is dω/dt (rad/s²) of a ball that rolls, turning at w.
-func (m *Model) Rolling(f *Frame, w r3.Vec) r3.Vec {
-	a := m.accelerate(f, w, r3.Vec{}, Mode{})
-	return a.W
-}
-
 // Inverse is the moment of friction M_f (N·m, body axes) and the force of the plane λ (N, frame of the plane) of a ball that rolls, turning
 // at w with dw/dt: [KKK17] (1.5) read from right to left.
 func (m *Model) Inverse(f *Frame, w, dw r3.Vec) (moment, force r3.Vec) {

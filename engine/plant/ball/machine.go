@@ -112,13 +112,10 @@ func NewMachine(s MachineSpec) (*Machine, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	m, err := New(s.Params)
-	if err != nil {
-		return nil, err
-	}
+	m := s.Params.Unchecked()
 	start := s.Start.State()
 	m.Place(&start)
-	p := &Machine{s: s, ball: System{m}, lens: newLens(s.Camera, s.Seed), trial: 1}
+	p := &Machine{s: s, ball: System{&m}, lens: newLens(s.Camera, s.Seed), trial: 1}
 	Pack(&start, p.start[:])
 	return p, nil
 }
