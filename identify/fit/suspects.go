@@ -319,7 +319,8 @@ func (m *Motion) place() {
 const wavePower = 15
 
 // wavePowers are the powers of exp(iπx/span) at the samples that are looked at, by their multiples of wavePower and then by what is left.
-func (m *Motion) wavePowers() (out [2 * wavePower][]complex128) {
+func (m *Motion) wavePowers() [][]complex128 {
+	out := make([][]complex128, 2*wavePower)
 	for n := range out {
 		out[n] = make([]complex128, len(m.looked))
 	}
