@@ -26,7 +26,7 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 		}
 		for i, columns := 0, columnsAt(courses, rows); i < len(chunk); i++ {
 			for range chunk[i].Columns {
-				of[first+i], columns = append(of[first+i], newTrial(x.free(columns[0]))), columns[1:]
+				of[first+i], columns = append(of[first+i], newTrial(x.free(columns[0]), chunk[i].leastShare())), columns[1:]
 			}
 		}
 	})
