@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	widestDip   = 4.0  // Stribeck speed that is tried, of the top speed: a wider dip is a straight line there
+	widestDip   = 2.0  // Stribeck speed that is tried, of the top speed: a wider dip is a straight line there
+	dipShare    = 0.2  // of the squares of all rows, which a dip has to explain: bristles and noise look like less of one
 	dipMoves    = 0.02 // of a value, by which a dip may move it without a word
 	dipExcluded = 10.0 // twice the logarithm of the likelihood by which the rows exclude a dip
 )
@@ -39,9 +40,9 @@ func (r *regression) wideDip(final *regression) *fit.Reason {
 		}
 	}
 	type width struct {
-		speed, left, moved float64
-		column             int
-		theta              []float64
+		speed, sumSquares, largestMove float64
+		column                         int
+		theta                          []float64
 	}
 	var tried []width
 	least, dip := math.Inf(1), make([]float64, len(r.y))
@@ -55,11 +56,11 @@ func (r *regression) wideDip(final *regression) *fit.Reason {
 		if f.Solve(w.theta) != nil {
 			continue
 		}
-		w.left = f.SumSquares()
-		least = math.Min(least, w.left)
+		w.sumSquares = f.SumSquares()
+		least = math.Min(least, w.sumSquares)
 		for _, j := range coulomb {
-			if by := math.Abs(w.theta[j]-line[j]) / math.Abs(line[j]); by > w.moved {
-				w.moved, w.column = by, j
+			if by := math.Abs(w.theta[j]-line[j]) / math.Abs(line[j]); by > w.largestMove {
+				w.largestMove, w.column = by, j
 			}
 		}
 		tried = append(tried, w)
@@ -67,12 +68,12 @@ func (r *regression) wideDip(final *regression) *fit.Reason {
 	square, rows := 0.0, float64(r.rowsKept())
 	e := final.misfit(line)
 	final.eachFittedRow(0, func(k int) { square += e[k] * e[k] })
-	if least/rows > slowWorse*square/float64(final.rowsKept()) {
-		return nil // something else is wrong with the slow rows
+	if least > (1-dipShare)*r.factor(columns).SumSquares() || least/rows > slowWorse*square/float64(final.rowsKept()) {
+		return nil // something else is wrong with the slow rows, or nothing
 	}
-	worst := width{moved: dipMoves}
+	worst := width{largestMove: dipMoves}
 	for _, w := range tried {
-		if rows*math.Log(w.left/least) <= dipExcluded && w.moved > worst.moved {
+		if rows*math.Log(w.sumSquares/least) <= dipExcluded && w.largestMove > worst.largestMove {
 			worst = w
 		}
 	}

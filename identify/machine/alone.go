@@ -159,7 +159,7 @@ func (r *Result) uncertainAlone() []float64 {
 			}
 			now, c := l.torques(&v, phi, rows), make([]float64, l.rows)
 			for k := range c {
-				c[k] = (now[k][0] - was[k][0]) / v.by
+				c[k] = (now[k][0] - was[k][0]) / v.size
 			}
 			l.givenColumns = append(l.givenColumns, givenColumn{"", v.uncertainty, c})
 		}

@@ -367,14 +367,14 @@ func (r *Result) combineJointErrors(blocks []block) {
 		return v
 	}
 	if r.Spec.Instruments == UseEstimate {
-		all, dof := fit.LongRunSlow(sc.sum, sc.by, sc.grid.ends, slowPeriods*r.slowRows(r.IV.Bandwidth))
+		all, dof := fit.LongRunSlow(sc.sum, sc.drawing, sc.grid.ends, slowPeriods*r.slowRows(r.IV.Bandwidth))
 		r.scatter = all
 		r.LongRunErr, r.quantile = make([]float64, p), distuv.StudentsT{Sigma: 1, Nu: float64(dof)}.Quantile(0.975)
 		for j := range p {
 			r.LongRunErr[j] = math.Sqrt(math.Max(variance(j, all), 0)) / length[j]
 		}
 	} else {
-		own, _ := fit.LongRun(sc.apart, sc.ends)
+		own, _ := fit.LongRun(sc.perJoint, sc.ends)
 		all, _ := fit.LongRun(sc.sum, sc.grid.ends)
 		r.scatter = all
 		for j := range p {
@@ -390,23 +390,23 @@ func (r *Result) combineJointErrors(blocks []block) {
 
 // scores are those of the free parameters, for columns of length one: residual times row of X·R⁻¹.
 type scores struct {
-	apart [][]float64 // of each joint in pieces of their own, which begin at ends
-	ends  []int
-	sum   [][]float64 // of all joints on the grid of the recordings
-	grid  grid
-	by    fit.Drawing
+	perJoint [][]float64 // of each joint in pieces of their own, which begin at ends
+	ends     []int
+	sum      [][]float64 // of all joints on the grid of the recordings
+	grid     grid
+	drawing  fit.Drawing
 }
 
 func (r *Result) scores(blocks []block, inv *mat.Dense, length []float64) *scores {
 	p := len(r.FreeParams)
-	s := &scores{apart: make([][]float64, p), grid: gridOf(blocks)}
+	s := &scores{perJoint: make([][]float64, p), grid: gridOf(blocks)}
 	s.sum = s.grid.zeros(p)
 	for i := range blocks {
 		b := &blocks[i]
 		if len(b.y) == 0 {
 			continue
 		}
-		s.ends = append(s.ends, len(s.apart[0]))
+		s.ends = append(s.ends, len(s.perJoint[0]))
 		e := b.residual(r.Values)
 		scale := 1 / r.sys.sigma[b.joint]
 		for row := range e {
@@ -418,10 +418,10 @@ func (r *Result) scores(blocks []block, inv *mat.Dense, length []float64) *score
 					}
 				}
 				g := q[j] * scale * e[row]
-				s.apart[j] = append(s.apart[j], g)
+				s.perJoint[j] = append(s.perJoint[j], g)
 				s.sum[j][at] += g
 			}
-			s.by.Places, s.by.Rows = append(s.by.Places, at), append(s.by.Rows, q)
+			s.drawing.Places, s.drawing.Rows = append(s.drawing.Places, at), append(s.drawing.Rows, q)
 		}
 	}
 	return s

@@ -177,15 +177,15 @@ const displacement = 1e-4
 
 // variant is a machine or a motion that differs a little from that of the file and the record. What it makes of the torques is a column.
 type variant struct {
-	joint              int
-	kind, what, advice string           // of a suspect; kind "": it is none
-	pair               bool             // the next one belongs to the same suspect
-	model              *multibody.Model // nil: that of the file
-	bend               func(g *gridRow) // nil: the motion is the recorded one
-	rubs               bool             // viscous friction of the joints feels the other velocity too
-	by                 float64          // how much it differs
-	given              string           // name of a number that is taken for exact; "": it is none
-	uncertainty        float64          // of a number of the file; 0: it is none
+	joint                     int
+	kind, description, advice string           // of a suspect; kind "": it is none
+	pair                      bool             // the next one belongs to the same suspect
+	model                     *multibody.Model // nil: that of the file
+	bend                      func(g *gridRow) // nil: the motion is the recorded one
+	rubs                      bool             // viscous friction of the joints feels the other velocity too
+	size                      float64          // how much it differs
+	exactScale                string           // name of a gain or clock that is taken for exact; "": it is none
+	uncertainty               float64          // of a number of the file; 0: it is none
 }
 
 // variants are what differs from the machine file. Inertia is felt by several joints, so that each shows where the others do not have it.
@@ -194,12 +194,12 @@ func (l *lack) variants() (all []variant) {
 	joints := r.Model.NV()
 	if joints > 1 { // the torque of a joint has a lag; what the other joints feel of its motion has one too
 		for j := range joints {
-			all = append(all, variant{joint: j, kind: "late position", what: "what a position of %s that is late, filtered or early would make",
-				advice: "Correct the times of this column, or record the positions of all joints behind the same filter.", by: l.f.dt,
+			all = append(all, variant{joint: j, kind: "late position", description: "what a position of %s that is late, filtered or early would make",
+				advice: "Correct the times of this column, or record the positions of all joints behind the same filter.", size: l.f.dt,
 				bend: func(g *gridRow) { g.q[j], g.v[j], g.a[j] = g.previous[j][0], g.previous[j][1], g.previous[j][2] }})
 		}
 	}
-	all = append(all, variant{given: fit.Clock, rubs: true, by: displacement, bend: func(g *gridRow) { // all joints are faster than they seem
+	all = append(all, variant{exactScale: fit.Clock, rubs: true, size: displacement, bend: func(g *gridRow) { // all joints are faster than they seem
 		floats.Scale(1+displacement, g.v)
 		floats.Scale((1+displacement)*(1+displacement), g.a)
 	}})
@@ -207,8 +207,8 @@ func (l *lack) variants() (all []variant) {
 		all = append(all, l.miscounted(j)...)
 	}
 	for j := range joints {
-		all = append(all, variant{joint: j, kind: "zero of position", what: "what a position of %s that is counted from elsewhere would make",
-			advice: "Compare zero and sign of this position with the machine file.", by: displacement, uncertainty: r.Spec.Uncertain.Zero,
+		all = append(all, variant{joint: j, kind: "zero of position", description: "what a position of %s that is counted from elsewhere would make",
+			advice: "Compare zero and sign of this position with the machine file.", size: displacement, uncertainty: r.Spec.Uncertain.Zero,
 			bend: func(g *gridRow) { g.q[j] += displacement }})
 	}
 	for j := range joints {
@@ -216,12 +216,12 @@ func (l *lack) variants() (all []variant) {
 		for _, e := range []r3.Vec{{X: displacement}, {Y: displacement}, {Z: displacement}} {
 			if r.Model.Parent(body) > 0 {
 				all = append(all, variant{joint: j, kind: "length",
-					what:   "what a joint %s that stands elsewhere than the machine file says would make",
-					advice: "Compare the place of this joint, the length of the link before it, with the machine file.", by: displacement,
+					description: "what a joint %s that stands elsewhere than the machine file says would make",
+					advice:      "Compare the place of this joint, the length of the link before it, with the machine file.", size: displacement,
 					uncertainty: r.Spec.Uncertain.Length, model: r.Model.Displaced(body, e, r3.Vec{})})
 			}
-			turned := variant{joint: j, kind: "alignment", what: "what a joint %s that is turned against the machine file would make",
-				advice: "Compare the axes of this joint with the machine file; of the first one, the direction of gravity.", by: displacement,
+			turned := variant{joint: j, kind: "alignment", description: "what a joint %s that is turned against the machine file would make",
+				advice: "Compare the axes of this joint with the machine file; of the first one, the direction of gravity.", size: displacement,
 				model: r.Model.Displaced(body, r3.Vec{}, e)}
 			if e.Z == 0 { // about its own axis it is the zero of its position
 				turned.uncertainty = r.Spec.Uncertain.Axis
@@ -236,7 +236,7 @@ func (l *lack) variants() (all []variant) {
 // counts, f = q, and an encoder off its centre or aslant, f = sin(n·q) and cos(n·q).
 func (l *lack) miscounted(joint int) (all []variant) {
 	add := func(v variant, f func(q float64) (f, slope, curve float64)) {
-		v.joint, v.rubs, v.by = joint, true, displacement
+		v.joint, v.rubs, v.size = joint, true, displacement
 		v.bend = func(g *gridRow) {
 			f, slope, curve := f(g.q[joint])
 			x, a := g.v[joint], g.a[joint]
@@ -247,15 +247,15 @@ func (l *lack) miscounted(joint int) (all []variant) {
 		all = append(all, v)
 	}
 	name := JointName(l.r.Model, joint)
-	add(variant{kind: "scale of position", what: "what a position of %s that is larger or smaller than its scale says would make",
-		advice: "Check the counts of this encoder and the ratio of its gear.", given: "gain of the position of " + name},
+	add(variant{kind: "scale of position", description: "what a position of %s that is larger or smaller than its scale says would make",
+		advice: "Check the counts of this encoder and the ratio of its gear.", exactScale: "gain of the position of " + name},
 		func(q float64) (f, slope, curve float64) { return q, 1, 0 })
 	for _, n := range fit.EccentricTurns {
 		if l.r.prismatic(joint) {
 			break
 		}
 		for _, phase := range []float64{0, math.Pi / 2} {
-			v := variant{kind: fit.Eccentric, what: fit.EccentricWhat + ", at joint %s", advice: fit.EccentricAdvice, pair: phase == 0}
+			v := variant{kind: fit.Eccentric, description: fit.EccentricWhat + ", at joint %s", advice: fit.EccentricAdvice, pair: phase == 0}
 			add(v, func(q float64) (f, slope, curve float64) {
 				sin, cos := math.Sincos(n*q + phase)
 				return sin, n * cos, -n * n * sin
@@ -280,10 +280,10 @@ func (l *lack) geometry() {
 	l.knownRows = l.rowsOnGrid(grid)
 	all := l.variants()
 	columns := make([][]float64, len(all))
-	fit.Parallel(len(all), func(i int) { columns[i] = l.differences(grid, l.torques(&all[i], phi, grid), was, all[i].by) })
+	fit.Parallel(len(all), func(i int) { columns[i] = l.differences(grid, l.torques(&all[i], phi, grid), was, all[i].size) })
 	for i := 0; i < len(all); i++ {
 		v := &all[i]
-		l.givenColumns = append(l.givenColumns, givenColumn{v.given, v.uncertainty, columns[i]})
+		l.givenColumns = append(l.givenColumns, givenColumn{v.exactScale, v.uncertainty, columns[i]})
 		if v.kind == "" {
 			continue
 		}
@@ -292,7 +292,7 @@ func (l *lack) geometry() {
 			own = columns[i : i+2]
 			i++
 		}
-		l.list = append(l.list, fit.Suspect{Kind: v.kind, Joint: name, What: fmt.Sprintf(v.what, name), Advice: v.advice,
+		l.list = append(l.list, fit.Suspect{Kind: v.kind, Joint: name, What: fmt.Sprintf(v.description, name), Advice: v.advice,
 			Columns: columnsOf(own)})
 	}
 }
