@@ -53,6 +53,17 @@ func positionNoise(d *record.Record) float64 {
 	return s * s
 }
 
+// positionNoise is that of record rec, found once.
+func (m *form) positionNoise(rec int, d *record.Record) float64 {
+	if m.noiseVariance == nil {
+		m.noiseVariance = map[int]float64{}
+	}
+	if _, known := m.noiseVariance[rec]; !known {
+		m.noiseVariance[rec] = positionNoise(d)
+	}
+	return m.noiseVariance[rec]
+}
+
 // columnNoise is the covariance of the noise of the columns, summed over the kept rows, row-major; nil: there is none, or it is not known.
 func (r *regression) columnNoise() []float64 {
 	if r.form.noise == nil || r.form.joints || r.form.undriven {
@@ -69,7 +80,7 @@ func (r *regression) columnNoise() []float64 {
 	}
 	any := false
 	r.eachPiece(func(rec, from, to int) {
-		variance := positionNoise(r.recs[rec])
+		variance := r.form.positionNoise(rec, r.recs[rec])
 		if !(variance > 0) {
 			return
 		}
