@@ -68,7 +68,7 @@ func (r *regression) wideDip(final *regression) *fit.Reason {
 	square, rows := 0.0, float64(r.rowsKept())
 	e := final.misfit(line)
 	final.eachFittedRow(0, func(k int) { square += e[k] * e[k] })
-	if least > (1-dipShare)*r.factor(columns).SumSquares() || least/rows > slowWorse*square/float64(final.rowsKept()) {
+	if least > (1-dipShare)*r.withoutDip(columns) || least/rows > slowWorse*square/float64(final.rowsKept()) {
 		return nil // something else is wrong with the slow rows, or nothing
 	}
 	worst := width{largestMove: dipMoves}
@@ -86,4 +86,17 @@ func (r *regression) wideDip(final *regression) *fit.Reason {
 		c.name, worst.theta[worst.column], line[worst.column], c.unit)
 	d.Params = names
 	return &d
+}
+
+// withoutDip is the sum of squares that the columns leave, with a drag where one explains more.
+func (r *regression) withoutDip(columns [][]float64) float64 {
+	n, drag := len(columns), make([]float64, len(r.y))
+	for k, v := range r.v {
+		drag[k] = v * math.Abs(v)
+	}
+	plain, f := r.factor(columns).SumSquares(), r.factor(append(columns[:n:n], drag))
+	if theta := make([]float64, n+1); f.Solve(theta) == nil && theta[n] > 0 {
+		return f.SumSquares()
+	}
+	return plain
 }

@@ -370,6 +370,7 @@ func (r *regression) theOther() *otherwise {
 	if err != nil {
 		return nil
 	}
+	r.unattenuated(&solution{theta: theta}, left)
 	theta[len(r.w)] += r.lag
 	other := *r
 	moves, otherLeft, err := other.refineLag(r.lag, !r.zeroOrderHold)

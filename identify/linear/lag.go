@@ -218,8 +218,7 @@ func (r *regression) refineLag(from float64, held bool) (theta []float64, left f
 		if theta, _, left, err = r.solveLS(); err != nil {
 			return nil, 0, err
 		}
-		s := solution{theta: theta}
-		r.unattenuated(&s, left)
+		r.unattenuated(&solution{theta: theta}, left)
 		step := theta[len(r.w)]
 		theta[len(r.w)] += r.lag
 		from = r.lag + math.Max(-1, math.Min(1, step/r.form.f.dt))*r.form.f.dt
