@@ -25,7 +25,8 @@ func TestNoiseOfThePositionIsNoLag(t *testing.T) {
 		}
 		p, _ := r.Param("l1.izz_R")
 		if want := truth[p.Name]; r.Verdict != Identified || math.Abs(p.Value-want) > 0.03*want || p.CI[0] > want || want > p.CI[1] {
-			t.Errorf("seed %d: %s, %s is %.4g (%.4g to %.4g), true %.4g: %q", seed, r.Verdict, p.Name, p.Value, p.CI[0], p.CI[1], want, r.Because())
+			t.Errorf("seed %d: %s, %s is %.4g (%.4g to %.4g), true %.4g: %q", seed, r.Verdict,
+				p.Name, p.Value, p.CI[0], p.CI[1], want, r.Because())
 		}
 	}
 }

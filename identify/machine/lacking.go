@@ -194,12 +194,13 @@ func (l *lack) variants() (all []variant) {
 	joints := r.Model.NV()
 	if joints > 1 { // the torque of a joint has a lag; what the other joints feel of its motion has one too
 		for j := range joints {
-			all = append(all, variant{joint: j, kind: "late position", description: "what a position of %s that is late, filtered or early would make",
-				advice: "Correct the times of this column, or record the positions of all joints behind the same filter.", size: l.f.dt,
+			all = append(all, variant{joint: j, kind: "late position",
+				description: "what a position of %s that is late, filtered or early would make",
+				advice:      "Correct the times of this column, or record the positions of all joints behind the same filter.", size: l.f.dt,
 				bend: func(g *gridRow) { g.q[j], g.v[j], g.a[j] = g.previous[j][0], g.previous[j][1], g.previous[j][2] }})
 		}
 	}
-	all = append(all, variant{exactScale: fit.Clock, rubs: true, size: displacement, bend: func(g *gridRow) { // all joints are faster than they seem
+	all = append(all, variant{exactScale: fit.Clock, rubs: true, size: displacement, bend: func(g *gridRow) { // all joints are faster
 		floats.Scale(1+displacement, g.v)
 		floats.Scale((1+displacement)*(1+displacement), g.a)
 	}})
@@ -207,8 +208,9 @@ func (l *lack) variants() (all []variant) {
 		all = append(all, l.miscounted(j)...)
 	}
 	for j := range joints {
-		all = append(all, variant{joint: j, kind: "zero of position", description: "what a position of %s that is counted from elsewhere would make",
-			advice: "Compare zero and sign of this position with the machine file.", size: displacement, uncertainty: r.Spec.Uncertain.Zero,
+		all = append(all, variant{joint: j, kind: "zero of position",
+			description: "what a position of %s that is counted from elsewhere would make",
+			advice:      "Compare zero and sign of this position with the machine file.", size: displacement, uncertainty: r.Spec.Uncertain.Zero,
 			bend: func(g *gridRow) { g.q[j] += displacement }})
 	}
 	for j := range joints {
@@ -232,8 +234,8 @@ func (l *lack) variants() (all []variant) {
 	return all
 }
 
-// miscounted: a joint whose position is q + ε·f(q), with the velocity and acceleration that go with it: a wrong ratio of a gear or number of
-// counts, f = q, and an encoder off its centre or aslant, f = sin(n·q) and cos(n·q).
+// miscounted: a joint whose position is q + ε·f(q), with the velocity and acceleration that go with it: a wrong ratio of a gear or number
+// of counts, f = q, and an encoder off its centre or aslant, f = sin(n·q) and cos(n·q).
 func (l *lack) miscounted(joint int) (all []variant) {
 	add := func(v variant, f func(q float64) (f, slope, curve float64)) {
 		v.joint, v.rubs, v.size = joint, true, displacement
