@@ -18,9 +18,9 @@ const (
 
 // wideDip looks at the rows that r holds and the final regression leaves out for their misfit. A Stribeck dip that is over where the others
 // begin is right to leave out. One that goes on among them bends friction there so evenly that a straight line explains them, with a
-// friction that is too large by most of the dip. So where a dip beside the columns of the model explains all rows as well as the line explains the
-// fast ones, and moves friction by more than it may, that is a doubt. Of dips of several widths those that explain as much are as likely.
-// nil: there is none.
+// friction that is too large by most of the dip. So where a dip beside the columns of the model explains all rows as well as the line
+// explains the fast ones, and moves friction by more than it may, that is a doubt. Of dips of several widths those that explain as much
+// are as likely. nil: there is none.
 func (r *regression) wideDip(final *regression) *fit.Reason {
 	line, err := final.theta()
 	slowest := final.slowest[0]
@@ -82,7 +82,8 @@ func (r *regression) wideDip(final *regression) *fit.Reason {
 	}
 	c, unit := r.columns[worst.column], r.spec.unit("m/s")
 	d := fit.Doubt(fit.CodeOf("Stribeck"), "rows below %.3g %s are left out, and a Stribeck dip of %.2g %s explains them as well as the "+
-		"others: with it %s would be %.4g instead of %.4g %s. Fit a law with a Stribeck dip, or record faster motion", slowest, unit, worst.speed, unit,
+		"others: with it %s would be %.4g instead of %.4g %s. Fit a law with a Stribeck dip, or record faster motion", slowest, unit,
+		worst.speed, unit,
 		c.name, worst.theta[worst.column], line[worst.column], c.unit)
 	d.Params = names
 	return &d
