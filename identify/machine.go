@@ -101,50 +101,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	errs := make([]float64, len(b.FreeParams))
-	for j, k := range b.FreeParams {
-		errs[j] = math.Inf(1)
-		if ci := r.Interval(&r.Parameters[k]); ci != nil {
-			errs[j] = (ci[1] - ci[0]) / 4
-		}
-	}
-	essential := b.Essential(errs)
-	out = &Machine{Grown: essential.Grown, PossibleGrowth: 1, Unseen: []string{}, Impossible: []string{}}
-	theta = b.Base.FullParams(b.Model, essential.Values)
-	out.Impossible = append(out.Impossible, b.Base.Impossible(b.Model, theta)...)
-	unreal := false
-	if len(out.Impossible) > 0 && slices.Contains(b.Spec.Terms, machine.Inertia) {
-		found := theta
-		theta, out.PossibleGrowth = b.Possible(found)
-		unreal = b.Unreal(found, theta)
-	}
-	out.Possible = len(b.Base.Impossible(b.Model, theta)) == 0
-	written := b.Base.Of(theta)
-	for i, k := range b.Base.Pivot {
-		if b.Base.Columns[k].Term == machine.Lag { // no parameter of bodies
-			continue
-		}
-		out.Base = append(out.Base, MachineBase{Name: b.Base.Name(i), Sum: b.Base.Text(i), Shares: b.Base.Shares(i), Start: b.Start[i],
-			Essential: slices.Contains(essential.FreeParams, i), Written: written[i]})
-		if slices.Contains(essential.FreeParams, i) {
-			out.Essential++
-		}
-	}
-	for k := range b.Base.Columns {
-		c := &b.Base.Columns[k]
-		if c.Term == machine.Lag {
-			continue
-		}
-		out.Parameters = append(out.Parameters, MachineParameter{c.Name, c.Unit, c.Value, theta[k]})
-	}
-	for _, k := range b.Base.Unseen {
-		out.Unseen = append(out.Unseen, b.Base.Columns[k].Name)
-	}
-	own := b.ExplainFit(written)
-	for i, j := range b.Joints {
-		out.Joints = append(out.Joints, MachineJoint{Joint: j, Written: own[i].Percent})
-	}
-	r.bodies = &bodies{out.Possible, unreal, out.PossibleGrowth, out.Impossible}
+	out, theta = r.handOver(b)
 	if b.Axis != nil { // judged as an axis: of one joint, no real body has what has the wrong sign
 		if r.Validation != nil && r.Validation.Fit.Percent != nil {
 			percent := *r.Validation.Fit.Percent
@@ -160,21 +117,7 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	out.Instruments = instrumentsOf(b)
 	r.instruments = out.Instruments
-	for _, u := range b.Unidentifiable {
-		r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: u.Names, Weights: u.Weights, Reason: u.Text, Advice: toldApart},
-			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave "+
-				"its term out", u.Name, u.FileValue, u.Text)})
-		r.Indistinct = append(r.Indistinct, r.unidentified[len(r.unidentified)-1].Indistinct)
-	}
-	for _, i := range b.OneWay {
-		text := fmt.Sprintf("joint %s moves in one direction, where its Coulomb friction and a constant torque are one number. Record both "+
-			"directions, or leave offset out of the terms", out.Joints[i].Name)
-		for k, at := range b.Base.Pivot {
-			if c := &b.Base.Columns[at]; c.Joint == i && (c.Term == machine.Coulomb || c.Term == machine.Offset) {
-				r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: []string{b.Base.Name(k)}}, text})
-			}
-		}
-	}
+	r.refuseOf(b)
 	for i, j := range out.Joints {
 		c := channel{name: "joint " + j.Name, unit: j.Unit, percent: &out.Joints[i].Percent, validation: j.Valid,
 			rms: j.RMS, passive: j.Passive, parts: j.Largest}
@@ -185,6 +128,73 @@ func OfMachine(b *machine.Result, info []record.Info, findings []record.Finding,
 	}
 	r.judge()
 	return r, out, theta, nil
+}
+
+// handOver is what stands beside the result, with the set of all parameters that goes into the file.
+func (r *Result) handOver(b *machine.Result) (*Machine, []float64) {
+	errs := make([]float64, len(b.FreeParams))
+	for j, k := range b.FreeParams {
+		errs[j] = math.Inf(1)
+		if ci := r.Interval(&r.Parameters[k]); ci != nil {
+			errs[j] = (ci[1] - ci[0]) / 4
+		}
+	}
+	essential := b.Essential(errs)
+	out := &Machine{Grown: essential.Grown, PossibleGrowth: 1, Unseen: []string{}, Impossible: []string{}}
+	theta := b.Base.FullParams(b.Model, essential.Values)
+	out.Impossible = append(out.Impossible, b.Base.Impossible(b.Model, theta)...)
+	unreal := false
+	if len(out.Impossible) > 0 && slices.Contains(b.Spec.Terms, machine.Inertia) {
+		found := theta
+		theta, out.PossibleGrowth = b.Possible(found)
+		unreal = b.Unreal(found, theta)
+	}
+	out.Possible = len(b.Base.Impossible(b.Model, theta)) == 0
+	r.bodies = &bodies{out.Possible, unreal, out.PossibleGrowth, out.Impossible}
+	written := b.Base.Of(theta)
+	for i, k := range b.Base.Pivot {
+		if b.Base.Columns[k].Term == machine.Lag { // no parameter of bodies
+			continue
+		}
+		one := MachineBase{Name: b.Base.Name(i), Sum: b.Base.Text(i), Shares: b.Base.Shares(i), Start: b.Start[i],
+			Essential: slices.Contains(essential.FreeParams, i), Written: written[i]}
+		if out.Base = append(out.Base, one); one.Essential {
+			out.Essential++
+		}
+	}
+	for k := range b.Base.Columns {
+		if c := &b.Base.Columns[k]; c.Term != machine.Lag {
+			out.Parameters = append(out.Parameters, MachineParameter{c.Name, c.Unit, c.Value, theta[k]})
+		}
+	}
+	for _, k := range b.Base.Unseen {
+		out.Unseen = append(out.Unseen, b.Base.Columns[k].Name)
+	}
+	own := b.ExplainFit(written)
+	for i, j := range b.Joints {
+		out.Joints = append(out.Joints, MachineJoint{Joint: j, Written: own[i].Percent})
+	}
+	return out, theta
+}
+
+// refuseOf takes in what the records of several joints do not tell.
+func (r *Result) refuseOf(b *machine.Result) {
+	for _, u := range b.Unidentifiable {
+		in := fit.Indistinct{Names: u.Names, Weights: u.Weights, Reason: u.Text, Advice: toldApart}
+		r.Indistinct = append(r.Indistinct, in)
+		r.unidentified = append(r.unidentified, refused{in,
+			fmt.Sprintf("%s cannot be identified and is left at %.4g, the value of the machine file: %s. Record a motion that tells it, or leave "+
+				"its term out", u.Name, u.FileValue, u.Text)})
+	}
+	for _, i := range b.OneWay {
+		text := fmt.Sprintf("joint %s moves in one direction, where its Coulomb friction and a constant torque are one number. Record both "+
+			"directions, or leave offset out of the terms", b.Joints[i].Name)
+		for k, at := range b.Base.Pivot {
+			if c := &b.Base.Columns[at]; c.Joint == i && (c.Term == machine.Coulomb || c.Term == machine.Offset) {
+				r.unidentified = append(r.unidentified, refused{fit.Indistinct{Names: []string{b.Base.Name(k)}}, text})
+			}
+		}
+	}
 }
 
 // ofJoints is the result of a machine of several joints, but for what is judged.

@@ -53,6 +53,17 @@ func positionNoise(d *record.Record) float64 {
 	return s * s
 }
 
+// positionNoise is that of record rec, found once.
+func (m *form) positionNoise(rec int, d *record.Record) float64 {
+	if m.noiseVariance == nil {
+		m.noiseVariance = map[int]float64{}
+	}
+	if _, known := m.noiseVariance[rec]; !known {
+		m.noiseVariance[rec] = positionNoise(d)
+	}
+	return m.noiseVariance[rec]
+}
+
 // columnNoise is the covariance of the noise of the columns, summed over the kept rows, row-major; nil: there is none, or it is not known.
 func (r *regression) columnNoise() []float64 {
 	if r.form.noise == nil || r.form.joints || r.form.undriven {
@@ -69,7 +80,7 @@ func (r *regression) columnNoise() []float64 {
 	}
 	any := false
 	r.eachPiece(func(rec, from, to int) {
-		variance := positionNoise(r.recs[rec])
+		variance := r.form.positionNoise(rec, r.recs[rec])
 		if !(variance > 0) {
 			return
 		}
@@ -139,7 +150,7 @@ func (r *regression) unattenuated(s *solution, left float64) {
 			of.Set(i, j, share*noise[i*m+j])
 		}
 	}
-	if maxNoiseShare < noiseShare(zw, of) {
+	if s.drowned = maxNoiseShare < noiseShare(zw, of); s.drowned {
 		return
 	}
 	b := mat.NewDense(p, p, nil)
@@ -173,6 +184,49 @@ func (r *regression) unattenuated(s *solution, left float64) {
 	}
 	copy(s.theta, theta.RawVector().Data)
 	s.turn = turn.RawMatrix().Data
+}
+
+// noiseless is the triangle R of the columns but the lag, with y = Wθ by Rθ = c and the sum of squares left, without the noise of the
+// position: RᵀR less its products. Noise makes columns longer, so that a sum of squares is the less the smaller the inertia is; a lag that
+// takes its place would win by that. R itself where the noise is not known, or, drowned, much of the columns.
+func (r *regression) noiseless(tri, c []float64, left float64) (without []float64, drowned bool) {
+	noise := r.columnNoise()
+	if noise == nil || !(left > 0) {
+		return tri, false
+	}
+	p := len(r.columns)
+	upper, cov := mat.NewTriDense(p, mat.Upper, tri), mat.NewDense(p, p, noise)
+	var theta mat.VecDense
+	var products mat.Dense
+	if theta.SolveVec(upper, mat.NewVecDense(p, c)) != nil {
+		return tri, false
+	}
+	cov.Scale(math.Min(1, left/mat.Inner(&theta, cov, &theta)), cov)
+	products.Mul(upper.T(), upper)
+	if maxNoiseShare < noiseShare(&products, cov) {
+		return tri, true
+	}
+	out := mat.NewSymDense(p, nil)
+	for i := range p {
+		for j := i; j < p; j++ {
+			out.SetSym(i, j, products.At(i, j)-cov.At(i, j))
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(out) {
+		return tri, true
+	}
+	less := mat.NewTriDense(p, mat.Upper, nil)
+	chol.UTo(less)
+	return mat.DenseCopyOf(less).RawMatrix().Data, false
+}
+
+// drownedWithoutLag tells that noise of the position is much of the columns even without the lag.
+func (r *regression) drownedWithoutLag() bool {
+	f := r.factor(r.w)
+	tri, c := f.Triangle()
+	_, drowned := r.noiseless(tri, c, f.SumSquares())
+	return drowned
 }
 
 // NoiseShare is the share of what is left over that noise of the position makes, as far as that is known.

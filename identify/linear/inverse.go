@@ -77,9 +77,8 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	}
 	r := &Result{Spec: s, Warnings: []string{}, formMaker: of}
 	var reg *regression
-	once := func() error {
-		var sol *solution
-		var err error
+	var sol *solution
+	once := func() (err error) {
 		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
 			return err
 		}
@@ -92,8 +91,8 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if err := once(); err != nil {
 		return nil, err
 	}
-	if lag := r.estimate(s.nameOf(Lag)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 &&
-		lag.RobustCI95[1] > 0 {
+	if lag := r.estimate(s.nameOf(Lag)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && (lag.RobustCI95[0] < 0 &&
+		lag.RobustCI95[1] > 0 || sol.lagDrowned) {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
 		within := math.Max(-lag.RobustCI95[0], lag.RobustCI95[1])
@@ -257,7 +256,7 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 			}
 		}
 	}
-	lopsided := rest.lopsided(r)
+	lopsided, dip := rest.lopsided(r), rest.wideDip(r)
 	if beyond, err := r.beyondFriction(probe); err != nil {
 		return nil, err
 	} else if beyond != "" {
@@ -277,6 +276,9 @@ func (s Spec) buildRegression(recs []*record.Record, m *form) (*regression, erro
 	r.omittedRecords, r.alternative, r.turns = left, other, nil
 	if lopsided != "" {
 		r.doubts = append(r.doubts, fit.Doubt(fit.MethodDoubt, "%s", lopsided))
+	}
+	if dip != nil {
+		r.doubts = append(r.doubts, *dip)
 	}
 	if far := lagReach - 1.0; math.Abs(r.lag) > far*m.f.dt {
 		how := "later"
@@ -368,6 +370,7 @@ func (r *regression) theOther() *otherwise {
 	if err != nil {
 		return nil
 	}
+	r.unattenuated(&solution{theta: theta}, left)
 	theta[len(r.w)] += r.lag
 	other := *r
 	moves, otherLeft, err := other.refineLag(r.lag, !r.zeroOrderHold)

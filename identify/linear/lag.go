@@ -162,22 +162,30 @@ func (r *regression) searchLag() float64 {
 		}
 	})
 	var cost [grid]float64
-	tri, _ := r.factor(r.w).Triangle()
+	var wy [grid][]float64
 	for l := range grid {
-		wy := make([]float64, p)
+		wy[l] = make([]float64, p)
 		for i := range sums {
 			cost[l] += sums[i].yy[l]
-			for j, x := range sums[i].wy[l] {
-				wy[j] += x
-			}
+			floats.Add(wy[l], sums[i].wy[l])
 		}
-		for j := range wy { // Rᵀ·c = Wᵀ·y
+	}
+	tri, _ := r.factor(r.w).Triangle()
+	explained := func(wy []float64) (c []float64) { // Rᵀ·c = Wᵀ·y
+		c = slices.Clone(wy)
+		for j := range c {
 			for i := range j {
-				wy[j] -= tri[i*p+j] * wy[i]
+				c[j] -= tri[i*p+j] * c[i]
 			}
-			wy[j] /= tri[j*p+j]
-			cost[l] -= wy[j] * wy[j]
+			c[j] /= tri[j*p+j]
 		}
+		return c
+	}
+	now := explained(wy[lagReach])
+	tri, _ = r.noiseless(tri, now, cost[lagReach]-floats.Dot(now, now))
+	for l := range grid {
+		c := explained(wy[l])
+		cost[l] -= floats.Dot(c, c)
 	}
 	best := 0
 	for l, c := range cost {
@@ -210,6 +218,7 @@ func (r *regression) refineLag(from float64, held bool) (theta []float64, left f
 		if theta, _, left, err = r.solveLS(); err != nil {
 			return nil, 0, err
 		}
+		r.unattenuated(&solution{theta: theta}, left)
 		step := theta[len(r.w)]
 		theta[len(r.w)] += r.lag
 		from = r.lag + math.Max(-1, math.Min(1, step/r.form.f.dt))*r.form.f.dt

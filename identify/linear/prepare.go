@@ -33,6 +33,8 @@ type form struct {
 	// covariance of position, velocity and acceleration in the rows behind a low-pass, for white noise of the position of one; nil: not known
 	noise func(after filter.Lowpass) [3][3]float64
 
+	noiseVariance map[int]float64 // of the positions, by record; nil: not asked for yet
+
 	tracks map[trackKey]track // that are wanted again; nil: none
 	lock   sync.Mutex         // of tracks
 }

@@ -165,6 +165,8 @@ type solution struct {
 	rows        *regression // that were fitted; nil: those that are kept
 	removedBias []float64   // by which noise of the position had drawn theta, and which was taken out; nil: nothing
 	noise       float64     // share of what is left over that noise of the position makes; 0: not known
+	drowned     bool        // noise of the position is more of a direction of the columns than can be taken out …
+	lagDrowned  bool        // … but not without the lag
 }
 
 // MaxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. It bounds
@@ -184,6 +186,7 @@ func (r *regression) solve(by Form, o Options) (*solution, error) {
 		var left float64
 		if s.theta, s.turn, left, err = r.solveLS(); err == nil && by != Instrumental && o.Unattenuated {
 			r.unattenuated(s, left)
+			s.lagDrowned = s.drowned && r.slope != nil && !r.drownedWithoutLag()
 		}
 		return s, err
 	}

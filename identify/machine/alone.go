@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/multibody"
 	"hilrig/engine/numeric"
@@ -140,7 +139,7 @@ func (r *Result) fillFromAxis(found *linear.Result) {
 		r.sys.sigma[0] = rms
 	}
 	r.sys.factor()
-	r.Joints = r.joints(&prepared{blocks: r.sys.blocks, slowRows: []int{found.SlowRows}})
+	r.Joints = r.explain(&prepared{blocks: r.sys.blocks, slowRows: []int{found.SlowRows}}, r.Values)
 	r.combineJointErrors(r.sys.blocks)
 	r.GivenErr = r.uncertainAlone()
 }
@@ -154,22 +153,16 @@ func (r *Result) uncertainAlone() []float64 {
 			rows[k] = gridRow{q: []float64{q}, v: []float64{0}, a: []float64{0}}
 		}
 		was := r.torquesAt(r.Model, phi, rows)
-		add := func(uncertainty float64, now [][]float64) {
-			c := make([]float64, l.rows)
-			for k := range c {
-				c[k] = (now[k][0] - was[k][0]) / displacement
+		for _, v := range l.variants() {
+			if v.uncertainty == 0 || v.kind == "length" {
+				continue
 			}
-			l.givenColumns = append(l.givenColumns, givenColumn{"", uncertainty, c})
+			now, c := l.torques(&v, phi, rows), make([]float64, l.rows)
+			for k := range c {
+				c[k] = (now[k][0] - was[k][0]) / v.size
+			}
+			l.givenColumns = append(l.givenColumns, givenColumn{"", v.uncertainty, c})
 		}
-		body := bodyOf(r.Model, 0)
-		for _, e := range []r3.Vec{{X: displacement}, {Y: displacement}} {
-			add(r.Spec.Uncertain.Axis, r.torquesAt(r.Model.Displaced(body, r3.Vec{}, e), phi, rows))
-		}
-		moved := make([]gridRow, l.rows)
-		for k, q := range r.Solution.Position {
-			moved[k] = gridRow{q: []float64{q + displacement}, v: []float64{0}, a: []float64{0}}
-		}
-		add(r.Spec.Uncertain.Zero, r.torquesAt(r.Model, phi, moved))
 	}
 	errs, _ := l.uncertain()
 	return errs

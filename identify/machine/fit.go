@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/multibody"
@@ -146,7 +147,7 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if s.Instruments == UseEstimate {
 		r.Solution.Lags = r.slowRows(r.IV.Bandwidth)
 	}
-	r.Joints = r.joints(p)
+	r.Joints = r.explain(p, r.Values)
 	r.combineJointErrors(r.sys.blocks)
 	r.Share = r.shares()
 	r.HalfCutoff, r.HalfErr = r.halfCutoffValues(recs)
@@ -285,9 +286,7 @@ func (r *Result) TorqueUnit(i int) string {
 	return "N·m"
 }
 
-// joints says how well each joint is explained.
-func (r *Result) joints(p *prepared) []Joint { return r.explain(p, r.Values) }
-
+// explain says how well each joint is explained by values of the base parameters.
 func (r *Result) explain(p *prepared, values []float64) (out []Joint) {
 	for i := range r.Model.NV() {
 		j := Joint{Name: JointName(r.Model, i), Unit: r.TorqueUnit(i),
@@ -357,35 +356,7 @@ func (r *Result) combineJointErrors(blocks []block) {
 	if inv == nil {
 		return
 	}
-	// apart: rows of each joint in pieces of their own; sum: of all joints on the grid of the recording
-	apart := make([][]float64, p)
-	var ends []int
-	place := gridOf(blocks)
-	grid, n, sum := place.ends, place.n, place.zeros(p)
-	var by fit.Drawing
-	for i := range blocks {
-		b := &blocks[i]
-		if len(b.y) == 0 {
-			continue
-		}
-		ends = append(ends, len(apart[0]))
-		e := b.residual(r.Values)
-		scale := 1 / r.sys.sigma[b.joint]
-		for row := range e {
-			q := make([]float64, p) // row of X·R⁻¹
-			for j := range p {
-				for l := range j + 1 {
-					if w := b.column(r.FreeParams[l]); w != nil {
-						q[j] += scale * inv.At(l, j) * w[row] / length[l]
-					}
-				}
-				g := q[j] * scale * e[row]
-				apart[j] = append(apart[j], g)
-				sum[j][place.row(b, row)] += g
-			}
-			by.Places, by.Rows = append(by.Places, place.row(b, row)), append(by.Rows, q)
-		}
-	}
+	sc := r.scores(blocks, inv, length)
 	// variance of the estimate of parameter j, for columns of length one
 	variance := func(j int, of []float64) (v float64) {
 		for k := range p {
@@ -396,15 +367,15 @@ func (r *Result) combineJointErrors(blocks []block) {
 		return v
 	}
 	if r.Spec.Instruments == UseEstimate {
-		all, dof := fit.LongRunSlow(sum, by, grid, slowPeriods*r.slowRows(r.IV.Bandwidth))
+		all, dof := fit.LongRunSlow(sc.sum, sc.drawing, sc.grid.ends, slowPeriods*r.slowRows(r.IV.Bandwidth))
 		r.scatter = all
 		r.LongRunErr, r.quantile = make([]float64, p), distuv.StudentsT{Sigma: 1, Nu: float64(dof)}.Quantile(0.975)
 		for j := range p {
 			r.LongRunErr[j] = math.Sqrt(math.Max(variance(j, all), 0)) / length[j]
 		}
 	} else {
-		own, _ := fit.LongRun(apart, ends)
-		all, _ := fit.LongRun(sum, grid)
+		own, _ := fit.LongRun(sc.perJoint, sc.ends)
+		all, _ := fit.LongRun(sc.sum, sc.grid.ends)
 		r.scatter = all
 		for j := range p {
 			if a, b := variance(j, own), variance(j, all); a > 0 && b > 0 { // to either side: by chance alone the larger of both is too large
@@ -412,27 +383,72 @@ func (r *Result) combineJointErrors(blocks []block) {
 			}
 		}
 	}
-	if r.Groups = len(grid); r.Groups < fewGroups {
-		return
+	if r.Groups = len(sc.grid.ends); r.Groups >= fewGroups {
+		r.RecordingErr = sc.recordingErrors(inv, length)
 	}
-	r.RecordingErr = make([]float64, p)
-	for i, from := range grid {
-		to := n
-		if i+1 < len(grid) {
-			to = grid[i+1]
+}
+
+// scores are those of the free parameters, for columns of length one: residual times row of X·R⁻¹.
+type scores struct {
+	perJoint [][]float64 // of each joint in pieces of their own, which begin at ends
+	ends     []int
+	sum      [][]float64 // of all joints on the grid of the recordings
+	grid     grid
+	drawing  fit.Drawing
+}
+
+func (r *Result) scores(blocks []block, inv *mat.Dense, length []float64) *scores {
+	p := len(r.FreeParams)
+	s := &scores{perJoint: make([][]float64, p), grid: gridOf(blocks)}
+	s.sum = s.grid.zeros(p)
+	for i := range blocks {
+		b := &blocks[i]
+		if len(b.y) == 0 {
+			continue
+		}
+		s.ends = append(s.ends, len(s.perJoint[0]))
+		e := b.residual(r.Values)
+		scale := 1 / r.sys.sigma[b.joint]
+		for row := range e {
+			q, at := make([]float64, p), s.grid.row(b, row)
+			for j := range p {
+				for l := range j + 1 {
+					if w := b.column(r.FreeParams[l]); w != nil {
+						q[j] += scale * inv.At(l, j) * w[row] / length[l]
+					}
+				}
+				g := q[j] * scale * e[row]
+				s.perJoint[j] = append(s.perJoint[j], g)
+				s.sum[j][at] += g
+			}
+			s.drawing.Places, s.drawing.Rows = append(s.drawing.Places, at), append(s.drawing.Rows, q)
+		}
+	}
+	return s
+}
+
+// recordingErrors are the standard errors with the recordings as the sample.
+func (s *scores) recordingErrors(inv *mat.Dense, length []float64) []float64 {
+	p, groups := len(length), len(s.grid.ends)
+	out := make([]float64, p)
+	for i, from := range s.grid.ends {
+		to := s.grid.n
+		if i+1 < groups {
+			to = s.grid.ends[i+1]
 		}
 		score := make([]float64, p)
 		for k := range p {
-			score[k] = floats.Sum(sum[k][from:to])
+			score[k] = floats.Sum(s.sum[k][from:to])
 		}
 		for j := range p {
 			x := floats.Dot(inv.RawRowView(j), score)
-			r.RecordingErr[j] += x * x
+			out[j] += x * x
 		}
 	}
 	for j := range p {
-		r.RecordingErr[j] = math.Sqrt(r.RecordingErr[j]*float64(r.Groups)/float64(r.Groups-1)) / length[j]
+		out[j] = math.Sqrt(out[j]*float64(groups)/float64(groups-1)) / length[j]
 	}
+	return out
 }
 
 // slowPeriods of the bandwidth of the instruments are the shortest period of the scores that tells their sum: the residual holds the noise

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -173,8 +175,99 @@ func columnsOf(cs [][]float64) (out []func(k int) float64) {
 // displacement of a joint (m, rad) for derivatives.
 const displacement = 1e-4
 
-// geometry: joints that stand elsewhere than the machine file says. A turn about its own axis is another zero of its position, one of the
-// first joint is another direction of gravity.
+// variant is a machine or a motion that differs a little from that of the file and the record. What it makes of the torques is a column.
+type variant struct {
+	joint                     int
+	kind, description, advice string           // of a suspect; kind "": it is none
+	pair                      bool             // the next one belongs to the same suspect
+	model                     *multibody.Model // nil: that of the file
+	bend                      func(g *gridRow) // nil: the motion is the recorded one
+	rubs                      bool             // viscous friction of the joints feels the other velocity too
+	size                      float64          // how much it differs
+	exactScale                string           // name of a gain or clock that is taken for exact; "": it is none
+	uncertainty               float64          // of a number of the file; 0: it is none
+}
+
+// variants are what differs from the machine file. Inertia is felt by several joints, so that each shows where the others do not have it.
+func (l *lack) variants() (all []variant) {
+	r := l.r
+	joints := r.Model.NV()
+	if joints > 1 { // the torque of a joint has a lag; what the other joints feel of its motion has one too
+		for j := range joints {
+			all = append(all, variant{joint: j, kind: "late position",
+				description: "what a position of %s that is late, filtered or early would make",
+				advice:      "Correct the times of this column, or record the positions of all joints behind the same filter.", size: l.f.dt,
+				bend: func(g *gridRow) { g.q[j], g.v[j], g.a[j] = g.previous[j][0], g.previous[j][1], g.previous[j][2] }})
+		}
+	}
+	all = append(all, variant{exactScale: fit.Clock, rubs: true, size: displacement, bend: func(g *gridRow) { // all joints are faster
+		floats.Scale(1+displacement, g.v)
+		floats.Scale((1+displacement)*(1+displacement), g.a)
+	}})
+	for j := range joints {
+		all = append(all, l.miscounted(j)...)
+	}
+	for j := range joints {
+		all = append(all, variant{joint: j, kind: "zero of position",
+			description: "what a position of %s that is counted from elsewhere would make",
+			advice:      "Compare zero and sign of this position with the machine file.", size: displacement, uncertainty: r.Spec.Uncertain.Zero,
+			bend: func(g *gridRow) { g.q[j] += displacement }})
+	}
+	for j := range joints {
+		body := bodyOf(r.Model, j)
+		for _, e := range []r3.Vec{{X: displacement}, {Y: displacement}, {Z: displacement}} {
+			if r.Model.Parent(body) > 0 {
+				all = append(all, variant{joint: j, kind: "length",
+					description: "what a joint %s that stands elsewhere than the machine file says would make",
+					advice:      "Compare the place of this joint, the length of the link before it, with the machine file.", size: displacement,
+					uncertainty: r.Spec.Uncertain.Length, model: r.Model.Displaced(body, e, r3.Vec{})})
+			}
+			turned := variant{joint: j, kind: "alignment", description: "what a joint %s that is turned against the machine file would make",
+				advice: "Compare the axes of this joint with the machine file; of the first one, the direction of gravity.", size: displacement,
+				model: r.Model.Displaced(body, r3.Vec{}, e)}
+			if e.Z == 0 { // about its own axis it is the zero of its position
+				turned.uncertainty = r.Spec.Uncertain.Axis
+			}
+			all = append(all, turned)
+		}
+	}
+	return all
+}
+
+// miscounted: a joint whose position is q + ε·f(q), with the velocity and acceleration that go with it: a wrong ratio of a gear or number
+// of counts, f = q, and an encoder off its centre or aslant, f = sin(n·q) and cos(n·q).
+func (l *lack) miscounted(joint int) (all []variant) {
+	add := func(v variant, f func(q float64) (f, slope, curve float64)) {
+		v.joint, v.rubs, v.size = joint, true, displacement
+		v.bend = func(g *gridRow) {
+			f, slope, curve := f(g.q[joint])
+			x, a := g.v[joint], g.a[joint]
+			g.q[joint] += displacement * f
+			g.v[joint] += displacement * slope * x
+			g.a[joint] += displacement * (slope*a + curve*x*x)
+		}
+		all = append(all, v)
+	}
+	name := JointName(l.r.Model, joint)
+	add(variant{kind: "scale of position", description: "what a position of %s that is larger or smaller than its scale says would make",
+		advice: "Check the counts of this encoder and the ratio of its gear.", exactScale: "gain of the position of " + name},
+		func(q float64) (f, slope, curve float64) { return q, 1, 0 })
+	for _, n := range fit.EccentricTurns {
+		if l.r.prismatic(joint) {
+			break
+		}
+		for _, phase := range []float64{0, math.Pi / 2} {
+			v := variant{kind: fit.Eccentric, description: fit.EccentricWhat + ", at joint %s", advice: fit.EccentricAdvice, pair: phase == 0}
+			add(v, func(q float64) (f, slope, curve float64) {
+				sin, cos := math.Sincos(n*q + phase)
+				return sin, n * cos, -n * n * sin
+			})
+		}
+	}
+	return all
+}
+
+// geometry adds what differs from the machine file.
 func (l *lack) geometry() {
 	r := l.r
 	phi := r.inertialParams()
@@ -183,162 +276,51 @@ func (l *lack) geometry() {
 	}
 	grid := l.lookedAt()
 	was := r.torquesAt(r.Model, phi, grid)
-	type variant struct {
-		joint, body       int
-		kind              string
-		displacement, phi r3.Vec
-	}
-	axes := []r3.Vec{{X: 1}, {Y: 1}, {Z: 1}}
-	var all []variant
-	for j := range r.Model.NV() {
-		body := bodyOf(r.Model, j)
-		for _, e := range axes {
-			if r.Model.Parent(body) > 0 {
-				all = append(all, variant{j, body, "length", r3.Scale(displacement, e), r3.Vec{}})
-			}
-			all = append(all, variant{j, body, "alignment", r3.Vec{}, r3.Scale(displacement, e)})
-		}
-	}
-	columns := make([][]float64, len(all))
-	fit.Parallel(len(all), func(i int) {
-		v := &all[i]
-		now := r.torquesAt(r.Model.Displaced(v.body, v.displacement, v.phi), phi, grid)
-		columns[i] = l.differences(grid, now, was, displacement)
-	})
-	zeros := make([][]float64, r.Model.NV())
-	fit.Parallel(len(zeros), func(j int) {
-		moved := slices.Clone(grid)
-		for k := range moved {
-			moved[k].q = slices.Clone(grid[k].q)
-			moved[k].q[j] += displacement
-		}
-		zeros[j] = l.differences(grid, r.torquesAt(r.Model, phi, moved), was, displacement)
-	})
-	if r.Model.NV() > 1 { // the torque of a joint has a lag; what the other joints feel of its motion has one too
-		late := make([][]float64, r.Model.NV())
-		fit.Parallel(len(late), func(j int) {
-			before := slices.Clone(grid)
-			for k := range before {
-				g := &before[k]
-				g.q, g.v, g.a = slices.Clone(g.q), slices.Clone(g.v), slices.Clone(g.a)
-				g.q[j], g.v[j], g.a[j] = g.previous[j][0], g.previous[j][1], g.previous[j][2]
-			}
-			late[j] = l.differences(grid, r.torquesAt(r.Model, phi, before), was, l.f.dt)
-		})
-		for j, c := range late {
-			l.list = append(l.list, fit.Suspect{Kind: "late position", Joint: JointName(r.Model, j),
-				What:    "what a position of " + JointName(r.Model, j) + " that is late, filtered or early would make",
-				Advice:  "Correct the times of this column, or record the positions of all joints behind the same filter.",
-				Columns: columnsOf([][]float64{c})})
-		}
-	}
 	for i, x := range l.noise(grid, phi, was) {
 		r.Joints[i].Noise = numeric.OrNull(x)
 	}
 	l.knownRows = l.rowsOnGrid(grid)
-	l.miscounted(grid, phi, was)
-	for j, c := range zeros {
-		l.givenColumns = append(l.givenColumns, givenColumn{"", l.r.Spec.Uncertain.Zero, c})
-		l.list = append(l.list, fit.Suspect{Kind: "zero of position", Joint: JointName(r.Model, j),
-			What:   "what a position of " + JointName(r.Model, j) + " that is counted from elsewhere would make",
-			Advice: "Compare zero and sign of this position with the machine file.", Columns: columnsOf([][]float64{c})})
-	}
-	for i, v := range all {
-		name := JointName(r.Model, v.joint)
-		switch {
-		case v.kind == "length":
-			l.givenColumns = append(l.givenColumns, givenColumn{"", r.Spec.Uncertain.Length, columns[i]})
-		case v.phi.Z == 0: // about its own axis it is the zero of its position
-			l.givenColumns = append(l.givenColumns, givenColumn{"", r.Spec.Uncertain.Axis, columns[i]})
+	all := l.variants()
+	columns := make([][]float64, len(all))
+	fit.Parallel(len(all), func(i int) { columns[i] = l.differences(grid, l.torques(&all[i], phi, grid), was, all[i].size) })
+	for i := 0; i < len(all); i++ {
+		v := &all[i]
+		l.givenColumns = append(l.givenColumns, givenColumn{v.exactScale, v.uncertainty, columns[i]})
+		if v.kind == "" {
+			continue
 		}
-		sp := fit.Suspect{Kind: v.kind, Joint: name, What: "what a joint " + name + " that stands elsewhere than the machine file says " +
-			"would make",
-			Advice:  "Compare the place of this joint, the length of the link before it, with the machine file.",
-			Columns: columnsOf(columns[i : i+1])}
-		if v.kind == "alignment" {
-			sp.What = "what a joint " + name + " that is turned against the machine file would make"
-			sp.Advice = "Compare the axes of this joint with the machine file; of the first one, the direction of gravity."
+		name, own := JointName(r.Model, v.joint), columns[i:i+1]
+		if v.pair {
+			own = columns[i : i+2]
+			i++
 		}
-		l.list = append(l.list, sp)
+		l.list = append(l.list, fit.Suspect{Kind: v.kind, Joint: name, What: fmt.Sprintf(v.description, name), Advice: v.advice,
+			Columns: columnsOf(own)})
 	}
 }
 
-// miscounted: a joint whose position is q + ε·f(q), with the velocity and acceleration that go with it, which its own viscous friction
-// feels too: an encoder off its centre or aslant, f = sin(n·q) and cos(n·q), and a wrong ratio of a gear or number of counts, f = q. And a
-// clock that runs slow: all joints are faster than they seem.
-func (l *lack) miscounted(grid []gridRow, phi []float64, was [][]float64) {
-	r := l.r
-	type variant struct {
-		joint int
-		f     func(q float64) (f, slope, curve float64)
-	}
-	straight := func(q float64) (f, slope, curve float64) { return q, 1, 0 }
-	wave := func(n, phase float64) func(q float64) (f, slope, curve float64) {
-		return func(q float64) (f, slope, curve float64) {
-			sin, cos := math.Sincos(n*q + phase)
-			return sin, n * cos, -n * n * sin
-		}
-	}
-	var all []variant
-	for j := range r.Model.NV() {
-		all = append(all, variant{j, straight})
-		for _, n := range fit.EccentricTurns {
-			if !r.prismatic(j) {
-				all = append(all, variant{j, wave(n, 0)}, variant{j, wave(n, math.Pi/2)})
-			}
-		}
-	}
-	viscous := make([]float64, r.Model.NV())
-	for _, k := range r.FreeParams {
-		if c := &r.Base.Columns[r.Base.Pivot[k]]; c.Term == Viscous && c.Sense == 0 {
-			viscous[c.Joint] += r.Values[k]
-		}
-	}
-	bent := func(bend func(g *gridRow)) []float64 {
-		moved := slices.Clone(grid)
+// torques are those of a variant with the inertial parameters phi, by row and joint.
+func (l *lack) torques(v *variant, phi []float64, grid []gridRow) [][]float64 {
+	r, moved := l.r, grid
+	if v.bend != nil {
+		moved = slices.Clone(grid)
 		for k := range moved {
 			g := &moved[k]
 			g.q, g.v, g.a = slices.Clone(g.q), slices.Clone(g.v), slices.Clone(g.a)
-			bend(g)
+			v.bend(g)
 		}
-		now := r.torquesAt(r.Model, phi, moved)
-		for k := range now {
-			for j, of := range viscous {
-				now[k][j] += of * (moved[k].v[j] - grid[k].v[j])
-			}
-		}
-		return l.differences(grid, now, was, displacement)
 	}
-	l.givenColumns = append(l.givenColumns, givenColumn{fit.Clock, 0, bent(func(g *gridRow) {
-		floats.Scale(1+displacement, g.v)
-		floats.Scale((1+displacement)*(1+displacement), g.a)
-	})})
-	columns := make([][]float64, len(all))
-	fit.Parallel(len(all), func(i int) {
-		j := all[i].joint
-		columns[i] = bent(func(g *gridRow) {
-			f, slope, curve := all[i].f(g.q[j])
-			x, a := g.v[j], g.a[j]
-			g.q[j] += displacement * f
-			g.v[j] += displacement * slope * x
-			g.a[j] += displacement * (slope*a + curve*x*x)
-		})
-	})
-	for i := 0; i < len(all); {
-		name := JointName(r.Model, all[i].joint)
-		l.givenColumns = append(l.givenColumns, givenColumn{"gain of the position of " + name, 0, columns[i]})
-		l.list = append(l.list, fit.Suspect{Kind: "scale of position", Joint: name,
-			What:   "what a position of " + name + " that is larger or smaller than its scale says would make",
-			Advice: "Check the counts of this encoder and the ratio of its gear.", Columns: columnsOf(columns[i : i+1])})
-		if i++; r.prismatic(all[i-1].joint) {
+	out := r.torquesAt(cmp.Or(v.model, r.Model), phi, moved)
+	for _, k := range r.FreeParams {
+		c := &r.Base.Columns[r.Base.Pivot[k]]
+		if !v.rubs || c.Term != Viscous || c.Sense != 0 {
 			continue
 		}
-		for range fit.EccentricTurns {
-			l.list = append(l.list, fit.Suspect{Kind: fit.Eccentric, Joint: name, What: fit.EccentricWhat + ", at joint " + name,
-				Advice: fit.EccentricAdvice, Columns: columnsOf(columns[i : i+2])})
-			i += 2
+		for t := range out {
+			out[t][c.Joint] += r.Values[k] * (moved[t].v[c.Joint] - grid[t].v[c.Joint])
 		}
 	}
+	return out
 }
 
 // gridRow is the motion of all joints at one time of the rows.
