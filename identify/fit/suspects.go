@@ -296,47 +296,14 @@ func (m *Motion) place() {
 		sum += math.Abs(v) * m.RowTime / float64(len(m.V))
 	}
 	least := max(4*sum, m.span/100)
-	powers := sync.OnceValue(m.wavePowers)
 	half := &Wave{Slope: math.Pi / m.span, Position: m.X} // half a cycle in the span
 	for order := 4; 2*m.span/float64(order) > least; order++ {
 		w := float64(order) * half.Slope
-		wave := func(k int) complex128 {
-			if m.looked != nil && m.lookedPlace[k] > 0 {
-				p, i := powers(), m.lookedPlace[k]-1
-				return p[order/wavePower][i] * p[wavePower+order%wavePower][i]
-			}
-			sin, cos := math.Sincos(w * m.X[k])
-			return complex(cos, sin)
-		}
 		sp := m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", 2*m.span/float64(order)),
-			"Average over whole periods, or record a compensated drive.")
-		sp.Columns = []func(k int) float64{func(k int) float64 { return imag(wave(k)) }, func(k int) float64 { return real(wave(k)) }}
+			"Average over whole periods, or record a compensated drive.",
+			func(k int) float64 { return math.Sin(w * m.X[k]) }, func(k int) float64 { return math.Cos(w * m.X[k]) })
 		sp.Wave, sp.WaveOrder = half, order
 	}
-}
-
-// wavePower is the square root of more half cycles than there are in the span.
-const wavePower = 15
-
-// wavePowers are the powers of exp(iπx/span) at the samples that are looked at, by their multiples of wavePower and then by what is left.
-func (m *Motion) wavePowers() [][]complex128 {
-	out := make([][]complex128, 2*wavePower)
-	for n := range out {
-		out[n] = make([]complex128, len(m.looked))
-	}
-	for i, k := range m.looked {
-		fine, coarse := complex(1, 0), complex(1, 0)
-		sin, cos := math.Sincos(math.Pi * m.X[k] / m.span)
-		for n := range wavePower {
-			out[wavePower+n][i] = fine
-			fine *= complex(cos, sin)
-		}
-		for n := range wavePower {
-			out[n][i] = coarse
-			coarse *= fine
-		}
-	}
-	return out
 }
 
 // Eccentric is the kind of a position that counts turns unevenly, and what it and its advice are for people.
