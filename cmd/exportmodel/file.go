@@ -2,58 +2,42 @@ package exportmodel
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"sync"
+	"text/template"
 	"time"
 	"unicode"
 
 	"hilrig/cmd/report"
-	"hilrig/cmd/template"
 	"hilrig/engine/friction"
 )
 
-var (
-	//go:embed templates/c.tmpl
-	cText string
-	//go:embed templates/modelica.tmpl
-	modelicaText string
-	//go:embed templates/xml.tmpl
-	xmlText string
-)
+//go:embed templates
+var templates embed.FS
 
 // texts are the templates of the files, with the functions that they call.
 var texts = sync.OnceValue(func() *template.Template {
-	return template.New(false, template.Functions{
-		"exact":    formatNumber,
-		"num":      single,
-		"nums":     singles,
-		"minus":    func(x float64) float64 { return -x },
-		"over":     func(x, y float64) float64 { return x / y },
-		"upper":    strings.ToUpper,
-		"title":    func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
-		"quote":    strconv.Quote,
-		"unit":     func(s string) string { return strings.ReplaceAll(s, "·", ".") }, // as Modelica spells it
-		"comment":  strings.NewReplacer("*/", "* /", "/*", "/ *").Replace,            // of C
-		"dashes":   spaceDashes,
-		"isSided":  (*contact).Sided,
-		"notes":    (*file).Notes,
-		"sides":    (*file).Sides,
-		"table":    (*file).Table,
-		"mass":     (*file).Mass,
-		"around":   (*file).Around,
-		"timestep": (*file).Timestep,
-		"rows":     (*file).Rows,
-		"peak":     (*file).Peak,
-		"swing":    (*file).Swing,
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"exact":   formatNumber,
+		"num":     single,
+		"nums":    singles,
+		"minus":   func(x float64) float64 { return -x },
+		"over":    func(x, y float64) float64 { return x / y },
+		"upper":   strings.ToUpper,
+		"title":   func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+		"quote":   strconv.Quote,
+		"unit":    func(s string) string { return strings.ReplaceAll(s, "·", ".") }, // as Modelica spells it
+		"comment": strings.NewReplacer("*/", "* /", "/*", "/ *").Replace,            // of C
+		"dashes":  spaceDashes,
 		"pick": func(f *file, name string) map[string]any {
 			return map[string]any{"sided": f.Contact.Sided(), "name": name, "up": strings.ToUpper(f.ID) + "_FRICTION"}
 		},
-	}).Add("c.tmpl", cText).Add("modelica.tmpl", modelicaText).Add("xml.tmpl", xmlText)
+	}).ParseFS(templates, "templates/*.tmpl"))
 })
 
 // file is what a template is filled with.
@@ -87,7 +71,7 @@ func Write(w io.Writer, to string, m Model) (lost []string, err error) {
 	if a.target == BAM {
 		err = f.bam(&b)
 	} else {
-		err = texts().Execute(&b, a.text, &f)
+		err = texts().ExecuteTemplate(&b, a.text, &f)
 	}
 	if big := (*rangeError)(nil); errors.As(err, &big) {
 		err = big // without the words of the template

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"html/template"
 	"io"
 	"slices"
 	"strconv"
@@ -16,7 +17,6 @@ import (
 	"sync"
 
 	"hilrig/cmd/report"
-	"hilrig/cmd/template"
 	"hilrig/identify"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -54,9 +54,9 @@ type Assumption struct {
 var text string
 
 var page = sync.OnceValue(func() *template.Template {
-	return template.New(true, template.Functions{
-		"figures": inlined, "parameters": parameters, "words": words, "records": recordsOf, "misfit": misfits,
-		"style": func() template.HTML { return report.PageStyle },
+	return template.Must(template.New("report").Funcs(template.FuncMap{
+		"join": strings.Join, "figures": inlined, "parameters": parameters, "words": words, "records": recordsOf, "misfit": misfits,
+		"style": func() template.CSS { return report.PageStyle },
 		"say":   func(text any) string { return report.Readable(fmt.Sprint(text)) },
 		"num": func(format string, x *float64) template.HTML {
 			return number(x, func(v float64) string { return fmt.Sprintf(format, report.Number(v)) })
@@ -64,24 +64,23 @@ var page = sync.OnceValue(func() *template.Template {
 		"val": func(format string, x float64) template.HTML {
 			return number(&x, func(v float64) string { return fmt.Sprintf(format, report.Number(v)) })
 		},
-		"share":    bar,
-		"headline": (*identify.Result).Headline,
-	}).Add("report", text)
+		"share": func(m identify.Ranked, all []identify.Ranked) float64 { return bar(m, all) },
+	}).Parse(text))
 })
 
 // Write writes the page.
 func Write(w io.Writer, p Page) error {
-	var carried template.HTML
+	var carried template.JS
 	if p.JSON != nil {
 		var b bytes.Buffer
 		if err := report.EncodeJSON(&b, p.JSON); err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
-		carried = template.HTML(strings.ReplaceAll(b.String(), "<", `\u003c`)) // no end of the element inside it
+		carried = template.JS(strings.ReplaceAll(b.String(), "<", `\u003c`)) // no end of the element inside it
 	}
-	return page().Execute(w, "report", struct {
+	return page().Execute(w, struct {
 		Page
-		Carried template.HTML
+		Carried template.JS
 	}{p, carried})
 }
 
@@ -91,7 +90,7 @@ func number(x *float64, show func(float64) string) template.HTML {
 		return "–"
 	}
 	return template.HTML(fmt.Sprintf(`<data value="%s">%s</data>`, strconv.FormatFloat(*x, 'g', -1, 64),
-		template.Escape(report.Typeset(show(report.Clean(*x))))))
+		template.HTMLEscapeString(report.Typeset(show(report.Clean(*x))))))
 }
 
 // row is a parameter ready to be shown.

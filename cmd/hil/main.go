@@ -8,7 +8,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
@@ -47,21 +46,14 @@ Identify what it recorded: hil identify runs
 Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE --arm`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       report.VersionLine(),
 		PersistentPreRunE: func(c *cobra.Command, files []string) error {
 			path := strings.TrimPrefix(c.CommandPath(), c.Root().DisplayName()+" ")
 			return check.Kinds(c.ErrOrStderr(), c.Name(), path, files)
 		},
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: report.StartName},
 	}
-	// a flag of its own: cobra's prints the version by a template, which costs 7 MB of program (cmd/template)
-	isVersion, help := root.Flags().BoolP("version", "v", false, "version for "+report.StartName), root.HelpFunc()
-	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if *isVersion {
-			fmt.Fprintln(c.OutOrStdout(), report.VersionLine())
-		} else {
-			help(c, args)
-		}
-	})
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newRunsCmd(), newViewCmd(), newExportCmd(), newExportModelCmd(), newImportCmd(),
 		newDecodeCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(),
 		newCheckCmd(), newConfigCmd(), newPortsCmd(), newLatencyCmd(), newVersionCmd())

@@ -2,16 +2,15 @@ package report
 
 import (
 	_ "embed"
+	"html/template"
 	"regexp"
 	"strings"
-
-	"hilrig/cmd/template"
 )
 
 // PageStyle is how pages of results look: light and dark, on paper, and on a narrow screen.
 //
 //go:embed page.css
-var PageStyle template.HTML
+var PageStyle template.CSS
 
 var exponent = regexp.MustCompile(`e\+?(-?)0*(\d+)$`)
 

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"html/template"
 	"io"
 	"sync"
 
 	"hilrig/cmd/plot"
 	"hilrig/cmd/report"
-	"hilrig/cmd/template"
 	"hilrig/engine/study"
 )
 
@@ -17,11 +17,11 @@ import (
 var pageText string
 
 var page = sync.OnceValue(func() *template.Template {
-	return template.New(true, template.Functions{
-		"style": func() template.HTML { return report.PageStyle },
+	return template.Must(template.New("study").Funcs(template.FuncMap{
+		"style": func() template.CSS { return report.PageStyle },
 		"num":   func(format string, x *float64) string { return report.Typeset(report.OrDash(format, x)) },
 		"val":   func(format string, x float64) string { return report.Typeset(report.OrDash(format, &x)) },
-	}).Add("study", pageText)
+	}).Parse(pageText))
 })
 
 // pageFigure is a figure of the page.
@@ -56,5 +56,5 @@ func (s *parameterStudy) writePage(w io.Writer, sum *Summary, missing int, figur
 			break
 		}
 	}
-	return page().Execute(w, "study", data)
+	return page().Execute(w, data)
 }
