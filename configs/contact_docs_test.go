@@ -14,10 +14,10 @@ import (
 
 const brushHead = `# The brush of an electric motor
 
-A carbon brush in its holder on a turning commutator, in the plane across the motor's axis, after [SNB06]: a main body, three
-face segments on springs and dampers, a holder that turns, a sprung arm. It has eleven coordinates. The commutator and the face
-are rough outlines, the brush has clearance in its holder, and all contact is unilateral with Coulomb friction: the face
-sticks, slides, lifts off and hits again some thousand times a second. Every number of the model is a key below.
+A carbon brush in its holder on a turning commutator, in the plane across the motor's axis, after [SNB06]. It has eleven coordinates: a
+main body, three face segments on springs and dampers, a holder that turns, a sprung arm. The commutator and the face are rough
+outlines. The brush has clearance in its holder. All contact is unilateral with Coulomb friction: the face sticks, slides, lifts off and
+hits again some thousand times a second. Every number of the model is a key below.
 
 ` + "```" + `
 hil simulate configs/brush.yaml                          # 2 s of a new brush at 3000 rpm: tilt, forces, contact loss
@@ -31,15 +31,20 @@ hil study brush-length                                   # 1400 runs over eleven
 
 ## Coordinates
 
-q = (x, y, φ, u1, s1, u2, s2, u3, s3, φ_h, φ_s): centre and tilt of the main body in a frame on the commutator's axis with y
-outward along the brush; axial and tangential displacement of each segment against the main body; angle of the holder about
-its centre of gravity; angle of the spring arm. A positive speed turns the commutator counter-clockwise: friction pushes the
+q = (x, y, φ, u1, s1, u2, s2, u3, s3, φ_h, φ_s). The frame stands on the commutator's axis, with y outward along the brush.
+
+- x, y, φ: centre and tilt of the main body;
+- u, s: axial and tangential displacement of each segment against the main body;
+- φ_h: angle of the holder about its centre of gravity;
+- φ_s: angle of the spring arm.
+
+A positive speed turns the commutator counter-clockwise: friction pushes the
 face to −x and the brush leans to φ < 0.
 
 ## What the step must resolve
 
 The face is made of points, and the surface of straight edges. This is a valid model only while a step moves the surface by less than a fifth of the
-correlation length of its roughness (or of the dip at a slot, where that is shorter). Beyond that ` + "`hil simulate`" + ` refuses, and says which step or length is short
+correlation length of its roughness. Where the dip at a slot is shorter, its length counts. Beyond that ` + "`hil simulate`" + ` refuses, and says which step or length is short
 enough. ` + "`engine.averaged: true`" + ` goes on with an averaged contact instead and says so. At 20 µs the limit is 4340 rpm
 on the standard commutator. The same holds [in the loop](brush-loop.md).
 
@@ -52,7 +57,11 @@ files beside it; copy them and put your own numbers in:
 hil simulate configs/brush-measured.yaml --plot measured.png
 ` + "```" + `
 
-` + "```yaml\nbrush:\n  commutator: {profile: outline.csv}     # columns angle_deg, radius_mm, or arc_mm, radius_mm\n  face: {profile: face.csv}              # columns x_mm, height_um\n```" + `
+` + "```" + `yaml
+brush:
+  commutator: {profile: outline.csv}     # columns angle_deg, radius_mm, or arc_mm, radius_mm
+  face: {profile: face.csv}              # columns x_mm, height_um
+` + "```" + `
 
 A CSV has a header; each column has its unit behind an underscore, any unit that a file takes. Paths start at the folder of the
 file. Points are joined by straight lines.
@@ -69,8 +78,8 @@ a step that moves the surface by more than a fifth of it is refused, by more tha
 ## Measured material
 
 The source lets restitution, stiffness and damping depend on temperature and current density, and restitution on the length of the brush
-too. Keys such as ` + "`material.eps_by_temperature`" + ` name a CSV with the cause (` + "`temperature_degC`, `current_density_A_mm2` or `length_mm`" + `) and the ` + "`factor`" + ` by
-which the parameter is multiplied: a table of one row with the factor 1 is the constant. Between rows the factor lies on a straight
+too. Keys such as ` + "`material.eps_by_temperature`" + ` name a CSV. It has the cause (` + "`temperature_degC`" + `, ` + "`current_density_A_mm2`" + ` or ` + "`length_mm`" + `) and the
+` + "`factor`" + ` by which the parameter is multiplied. A table of one row with the factor 1 is the constant. Between rows the factor lies on a straight
 line. A file whose temperature, current density or length lies outside a table is refused. If the current of a run leaves the table,
 the nearest row is held and a warning says so. Tables and slopes multiply.
 
@@ -110,9 +119,10 @@ hil simulate configs/contact/bouncing-ball.yaml --events ball-events.csv
 Two engines run the same systems. **fixed-step** is Moreau's time stepping at the level of velocities and impulses. Its work
 per step is bounded, so it is the engine of the loop. It is of first order in the step. **event-driven** integrates between events and locates each of
 them. It is the reference. Its work is not bounded. Where events come too fast, or forces or impulses of redundant contacts cannot be found,
-fixed steps of 10 µs lead on (` + "`bridges`" + `, ` + "`bridged_time`" + ` of ` + "`solver`" + `, and a warning; the exit code stays 0). Where these do not get through either it
-ends with an error that names the contacts. A gap below a nanometre counts as closed: blows on a body within that way of each other are one
-impact on all of it, where fixed steps take them one by one.
+fixed steps of 10 µs lead on. ` + "`bridges`" + ` and ` + "`bridged_time`" + ` of ` + "`solver`" + ` and a warning say so; the exit code stays 0. Where these steps do not
+get through either, the run ends with an error that names the contacts.
+A gap below a nanometre counts as closed: blows on a body within that way of each other are one impact on all of it. Fixed steps take them
+one by one.
 
 What the solver did is part of every result: steps whose contact problem was not verified, what solved the others, and steps in
 which contact forces did work. After an event-driven run these come in addition: the kinds of events, impacts that were repeated with less
@@ -123,25 +133,27 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
 
 - ` + "`unverified_steps`" + `: contact forces that do not fulfil the laws of all contacts; ` + "`steps_without_solution`" + ` of them are known to have none.
   A scene is repeated by the event-driven engine then: where that has the same to the end, there is no warning.
-- ` + "`steps_too_long`" + `: fixed-step; bodies near each other moved further in a step than half the thickness of one of them (a disc: its radius
-  beside that), and it is not certain that their contact was found on the side from which they came. It is certain where an axis parts
-  the bodies before and after, or where the contact lies along the axis that parted them last; bodies of more than 64 edges, cavities and bodies
-  that turn much in a step are never certain. A scene is repeated here too. The warning names the bodies and a step that is short enough. Or bodies were deeper in each other than three steps of
-  their recent fastest approach, or of what forces make of it while depth is taken back: this happens to bodies between heavier ones that are
-  struck several times in a step.
+- ` + "`steps_too_long`" + `: fixed-step; one of two things happened. A scene is repeated here too. The warning names the bodies and a step that is
+  short enough.
+  - Bodies near each other moved further in a step than half the thickness of one of them (a disc: its radius beside that). And it is not
+    certain that their contact was found on the side from which they came. It is certain where an axis parts the bodies before and after, or
+    where the contact lies along the axis that parted them last. Bodies of more than 64 edges, cavities and bodies that turn much in a step
+    are never certain.
+  - Bodies were deeper in each other than three steps of their recent fastest approach, or of what forces make of it while depth is taken
+    back. This happens to bodies between heavier ones that are struck several times in a step.
 - ` + "`energy_gained`" + `: fixed-step; contacts made energy, more than a hundredth of what they exchanged with the bodies (` + "`energy_exchanged`" + `). This
   comes from ` + "`positions: false`" + `, which takes depth back by a velocity: impacts act as if eps_n were larger by about half of beta.
 - ` + "`contacts_left_out`" + `: contacts for which there was no room. Only the brush inside the loop has a limit, 24.
 
 **Repeated runs.** A step has an error of its own. Blows that come about a step apart are settled at once, or in an order that the step does
-not resolve, and a blow on several contacts may have more than one solution. So every fixed-step run of a scene or a toy is repeated by the
+not resolve. A blow on several contacts may have more than one solution. So every fixed-step run of a scene or a toy is repeated by the
 event-driven engine, which takes blows one by one. ` + "`repeated_until`" + ` of ` + "`solver`" + ` is the time to which this was done, and ` + "`repeated_difference`" + `
 the largest difference of a coordinate by its way. A coordinate that moves less than two fifths of the farthest of its unit counts as one
 that moves as far as that.
 
 - *The step is too long*: a coordinate is off by more than 0.7 percent of its way, or a speed at the end by twice that. The warning names it,
   the difference, and a step that is short enough where the error falls with the step.
-- *What they do is in doubt*: blows come at most four steps apart or several in one step (` + "`crowded_blows`" + `), or contacts flicker, and a
+- *What they do is in doubt*: blows come at most four steps apart or several in one step (` + "`crowded_blows`" + `), or contacts flicker. Besides, a
   coordinate is off by more than 1.4 percent and by what 20 steps go in the mean.
 - The exit code stays 0. A nanometre or a nanoradian is no difference.
 - Where the event-driven engine does not get through, and with ` + "`positions: false`" + `, the run is repeated with a quarter of the
@@ -169,10 +181,19 @@ the change of momentum, in both engines. For the brush ` + "`face_force`" + ` an
 happened after ` + "`discard`" + `, ` + "`solver`" + ` how the contact problems were solved.
 
 ` + "`--events FILE.csv`" + ` or ` + "`FILE.json`" + ` writes what the event-driven engine locates: ` + "`time_s`" + `, ` + "`kind`" + `, the bodies ` + "`a`" + ` and ` + "`b`" + `, and of an
-` + "`impact`" + ` also ` + "`normal_impulse_Ns`" + ` on a, away from b, and ` + "`tangential_impulse_Ns`" + `. Kinds: closing (a gap closes), impact, detaching (a force
-reaches zero), slipping (a sticking contact begins to slide), stopping, kinking (another edge under a contact), sharing (the forces of
-redundant contacts ask for another motion), jamming (Painlevé). A closing without an impact came with no speed. A contact that
-begins to slide because of something else at that time is counted in ` + "`" + `slips` + "`" + ` and not listed.
+` + "`impact`" + ` also ` + "`normal_impulse_Ns`" + ` on a, away from b, and ` + "`tangential_impulse_Ns`" + `. The kinds are:
+
+- closing: a gap closes;
+- impact;
+- detaching: a force reaches zero;
+- slipping: a sticking contact begins to slide;
+- stopping: a sliding contact sticks;
+- kinking: another edge is under a contact;
+- sharing: the forces of redundant contacts ask for another motion;
+- jamming: Painlevé's case.
+
+A closing without an impact came with no speed. A contact that
+begins to slide because of something else at that time is counted in ` + "`slips`" + ` and not listed.
 
 Pairs may be groups: bodies with the same ` + "`group`" + `, or ` + "`all`" + `. ` + "`pairs: [{a: all, b: all, mu: 0.3}]`" + ` lets every two bodies touch that can: both have
 a shape, and one is free to move. A later entry for the same two bodies takes the place of an earlier one, so general rules come first:
