@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +29,8 @@ type ReplayResult struct {
 }
 
 // PrintReplay repeats a run and says whether its rows are the same.
-func PrintReplay(path string, o *report.Output) error {
-	res, err := Replay(path)
+func PrintReplay(ctx context.Context, path string, o *report.Output) error {
+	res, err := Replay(ctx, path)
 	if err == nil {
 		err = o.Give(res, res.Print)
 	}
@@ -40,7 +41,7 @@ func PrintReplay(path string, o *report.Output) error {
 }
 
 // Replay repeats one run, epoch by epoch: each incarnation of the core began with a fresh controller.
-func Replay(path string) (ReplayResult, error) {
+func Replay(ctx context.Context, path string) (ReplayResult, error) {
 	res := ReplayResult{Run: path}
 	rec, err := sink.OpenRun(path)
 	if err != nil {
@@ -82,7 +83,7 @@ func Replay(path string) (ReplayResult, error) {
 		}
 		res.Epochs++
 		next := func(r *hil.Row) bool {
-			if !have || ahead.Epoch != epoch {
+			if !have || ahead.Epoch != epoch || ctx.Err() != nil {
 				return false
 			}
 			if ahead.Seq != last+1 {
@@ -97,7 +98,9 @@ func Replay(path string) (ReplayResult, error) {
 		change := func(gen uint32) *hil.Change { return changeOf(role, blocks, gen) }
 		rp := hil.NewReplay(a.Schema, next, change)
 		hil.NewLoop(rp, rp, rp, role, epoch).Run()
-		res.Rows += rp.N
+		if res.Rows += rp.N; ctx.Err() != nil {
+			return res, report.ExitWith(report.Interrupted, fmt.Errorf("replay: interrupted after %d rows", res.Rows))
+		}
 		if rp.Diff > 0 && res.Differ == 0 {
 			res.FirstDifference = fmt.Sprintf("epoch %d tick %d", epoch, rp.DiffRecorded.Seq)
 			for i, s := range a.Schema.Signals() {

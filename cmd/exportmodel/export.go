@@ -35,6 +35,9 @@ func (f *Options) Flags(fl *pflag.FlagSet) {
 
 // Run writes the axis of a result of hil identify for another tool.
 func Run(path string, f Options, stdout, stderr io.Writer) error {
+	if f.to == "" {
+		return report.ExitWith(report.Usage, fmt.Errorf("export-model: say for what: --to with one of %s", strings.Join(Targets(), ", ")))
+	}
 	if _, ok := find(f.to); !ok {
 		hint := "known: " + strings.Join(Targets(), ", ")
 		if near := spelling.Nearest(f.to, Targets()); near != "" {

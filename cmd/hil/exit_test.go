@@ -42,7 +42,7 @@ func TestExitCodes(t *testing.T) {
 		{"ports", []string{"ports", "--json"}, report.OK, nil},
 		{"unknown verb", []string{"rnu"}, report.Usage, []string{`unknown command "rnu"`, "run"}},
 		{"unknown flag", []string{"run", "--dri-run"}, report.Usage, []string{"unknown flag: --dri-run"}},
-		{"too many arguments", []string{"run", "a", "b"}, report.Usage, []string{"accepts at most 1 arg"}},
+		{"too many arguments", []string{"run", "a", "b"}, report.Usage, []string{"2 arguments given; want "}},
 		{"contradiction", []string{"run", good, "--dry-run", "--arm"}, report.Usage, []string{"exclude each other"}},
 		{"check", []string{"check", good}, report.OK, nil},
 		{"misspelt key", []string{"run", misspelt}, report.Invalid, []string{"rig.yaml:", `unknown key "sgima0"`, `did you mean "sigma0"`, "^"}},

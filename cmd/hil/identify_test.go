@@ -74,7 +74,7 @@ func TestIdentifyVerb(t *testing.T) {
 		{"validated by itself", []string{good, "--validate", filepath.Join(dir, "record.csv"), "--require-fit", "99"}, report.OK,
 			[]string{"validation"}},
 		{"asymmetric", []string{good, "--asymmetric"}, report.OK, []string{"Fc+", "Fv-"}},
-		{"no file", []string{}, report.Usage, []string{"accepts 1 arg"}},
+		{"no file", []string{}, report.Usage, []string{"no argument given; want "}},
 		{"missing configuration", []string{filepath.Join(dir, "no.yaml")}, report.Invalid, []string{"no.yaml"}},
 		{"missing record", []string{good, "--data", "nowhere.csv"}, report.Invalid, []string{"nowhere.csv", "no such file"}},
 		{"misspelt term", []string{good, "--terms", "inertia,viscus"}, report.Usage, []string{`did you mean "viscous"?`}},

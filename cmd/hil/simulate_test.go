@@ -356,7 +356,7 @@ func TestSimulateVerb(t *testing.T) {
 		{"good", []string{good}, report.OK, []string{"left out, zero", "break-away forward", "10.22"}},
 		{"other laws", []string{good, "--law", "lugre,dahl,karnopp"}, report.OK, []string{"public set", "karnopp", "events of dahl"}},
 		{"other step", []string{good, "--step", "0.5ms", "--duration", "1 s"}, report.OK, []string{"1 s in 2000 steps of 500 µs"}},
-		{"no file", nil, report.Usage, []string{"accepts 1 arg"}},
+		{"no file", nil, report.Usage, []string{"no argument given; want "}},
 		{"missing file", []string{filepath.Join(dir, "no.yaml")}, report.Invalid, []string{"no.yaml: no such file"}},
 		{"kept file", []string{good, "-o", kept}, report.Usage, []string{"kept.csv exists; --force"}},
 		{"folder", []string{good, "-o", dir, "--force"}, report.Usage, []string{"is a folder"}},

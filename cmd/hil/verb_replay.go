@@ -17,7 +17,9 @@ each row with the recorded one, bit for bit. They are equal on the build that re
 the last digits, and says so. Exit code 6 if rows differ.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return daemon.PrintReplay(args[0], o.To(c.OutOrStdout(), c.ErrOrStderr()))
+			ctx, _, stop := report.UntilInterrupt(c.Context())
+			defer stop()
+			return daemon.PrintReplay(ctx, args[0], o.To(c.OutOrStdout(), c.ErrOrStderr()))
 		},
 	}
 	o.Flags(c.Flags())

@@ -154,7 +154,11 @@ func ReadResult(path string) (*Identification, error) {
 	}
 	var r Identification
 	if err := json.Unmarshal(data, &r); err != nil || r.Result == nil || len(r.Stages) == 0 {
-		return nil, fmt.Errorf("%s is not a result of hil identify -o (%v)", path, err)
+		why := "no fit is in it"
+		if err != nil {
+			why = "no JSON, or cut off: " + err.Error()
+		}
+		return nil, fmt.Errorf("%s is not a result of hil identify -o (%s)", path, why)
 	}
 	return &r, nil
 }

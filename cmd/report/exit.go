@@ -82,8 +82,8 @@ func ExitPrint(w io.Writer, err error) int {
 	return code
 }
 
-// isUsage recognises what cobra says about unknown verbs and wrong numbers of arguments.
+// isUsage recognises what cobra says about unknown verbs and flags.
 func isUsage(err error) bool {
-	said := []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument"}
+	said := []string{"unknown command", "unknown flag", "unknown shorthand", "invalid argument"}
 	return slices.ContainsFunc(said, func(p string) bool { return strings.HasPrefix(err.Error(), p) })
 }

@@ -52,6 +52,8 @@ func LCP(path string, stdin io.Reader, stdout io.Writer) error {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
 			err = fmt.Errorf("%s at byte %d is not what belongs there", wrong.Value, wrong.Offset)
+		} else if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("it is empty, or ends before the problem does")
 		}
 		return report.Exitf(report.Invalid, "%s: %w; want {\"M\": [[…]], \"q\": […]}", path, err)
 	}

@@ -34,7 +34,7 @@ var verbExits = map[string][]int{
 	"":               {report.Invalid, report.Unavailable, report.Trip, report.Quality, report.Interrupted},
 	"run":            {report.Invalid, report.Unavailable, report.Trip, report.Interrupted},
 	"rig":            {report.Invalid, report.Unavailable, report.Trip, report.Interrupted},
-	"replay":         {report.Invalid, report.Unavailable, report.Quality},
+	"replay":         {report.Invalid, report.Unavailable, report.Quality, report.Interrupted},
 	"view":           {report.Invalid, report.Unavailable},
 	"export":         {report.Invalid, report.Unavailable, report.Interrupted},
 	"runs":           {report.Invalid, report.Unavailable},
@@ -105,6 +105,16 @@ func finish(c *cobra.Command) {
 			return report.ExitWith(report.Usage, fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), spelling.DidYouMean(args[0], subcommandNames(c))))
 		}
 		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			if err == nil || !strings.HasPrefix(err.Error(), "accepts ") && !strings.HasPrefix(err.Error(), "requires ") {
+				return err
+			}
+			given := strings.Replace(report.CountOf(len(args), "argument"), "0 arguments", "no argument", 1)
+			return report.ExitWith(report.Usage, fmt.Errorf("%s given; want %s (see %s --help)", given, c.UseLine(), c.CommandPath()))
+		}
 	}
 	c.Long, c.Example = report.AsStarted(c.Long), report.AsStarted(c.Example)
 	for _, sub := range c.Commands() {

@@ -18,7 +18,7 @@ type Problem struct {
 func (p Problem) String() string { return fmt.Sprintf("at byte %d: %s", p.Offset, p.Text) }
 
 // errNotMCAP says that a file is something else.
-var errNotMCAP = errors.New("not an MCAP file (version 0)")
+var errNotMCAP = errors.New("no recording: it is empty, cut off at its beginning, or not an MCAP file (version 0)")
 
 // mcapReader reads a file through its summary, or record by record where there is none. Nothing in a damaged file makes
 // it panic or ask for more memory than maxChunk; what cannot be read becomes a Problem. One goroutine at a time.

@@ -41,7 +41,7 @@ func OpenRun(path string) (*Run, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("open run %s: there is no %s. A run is a folder with a %s in it: %w", path, file, runFile, fs.ErrNotExist)
+			return nil, fmt.Errorf("open run %s: %w: %s. A run is a folder with a %s in it", path, fs.ErrNotExist, file, runFile)
 		}
 		return nil, fmt.Errorf("open run: %w", err)
 	}
