@@ -165,7 +165,7 @@ func list(_ context.Context, args []string, o FolderOptions) error {
 				report.Bytes(l.Size), strings.Join(l.Tags, " "))
 		}
 		t.Flush()
-		fmt.Fprintf(w, "%d runs, %s\n", len(found), report.Bytes(answer.Bytes))
+		fmt.Fprintf(w, "%s, %s\n", report.CountOf(len(found), "run"), report.Bytes(answer.Bytes))
 	})
 }
 
