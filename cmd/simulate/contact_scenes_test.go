@@ -115,8 +115,11 @@ func drawScene(k uint64) (file map[string]any) {
 		b, _, r := d.shape(fmt.Sprint("s", i), 0.015, 0.05)
 		from, away, speed := math.Pi*d.in(0.08, 0.92), d.in(0.05, 0.2), d.log(0.3, 3)
 		s, c := math.Sincos(from)
-		d.put(b, target[0]+(target[2]+r+away)*c, max(target[1]+(target[2]+r+away)*s, r+0.005), d.in(-3, 3), r,
-			-speed*c+d.in(-0.2, 0.2), -speed*s+d.in(-0.2, 0.2), d.in(-15, 15))
+		x, y := target[0]+(target[2]+r+away)*c, max(target[1]+(target[2]+r+away)*s, r+0.005)
+		angle, vx, vy, spin := d.in(-3, 3), -speed*c+d.in(-0.2, 0.2), -speed*s+d.in(-0.2, 0.2), d.in(-15, 15)
+		if table == nil || x > r || y > top+r { // not in the table
+			d.put(b, x, y, angle, r, vx, vy, spin)
+		}
 	}
 	bodies := []map[string]any{{"name": "floor", "shape": "half-plane", "fixed": true}}
 	if table != nil {
