@@ -114,7 +114,8 @@ func (c *MachineFit) checkMachine(r *schema.Report) error {
 	m := &run.Machine
 	refuse := func(section string, names ...string) {
 		for _, n := range names {
-			r.KeyErrorf("machine", "%s has %s.%s: the torques of a tree are linear in its parameters; what ties joints together passes forces that were not recorded. Identify the parts by themselves, or leave it out of the file",
+			r.KeyErrorf("machine", "%s has %s.%s: the torques of a tree are linear in its parameters; what ties joints together passes forces "+
+				"that were not recorded. Identify the parts by themselves, or leave it out of the file",
 				c.Machine, section, n)
 		}
 	}

@@ -96,7 +96,8 @@ func (m *Machine) checkClamps(r *schema.Report) {
 			if b.Flexible == nil || b.Name != name || r.HasProblem(at) {
 				continue
 			}
-			r.KeyErrorf(at, "%s is the clamp of an elastic body, and what stands there does not bend it: take %s; what belongs to the clamp stands on %s", name, strings.Join(b.nodes(), " or "), b.clamp())
+			r.KeyErrorf(at, "%s is the clamp of an elastic body, and what stands there does not bend it: take %s; what belongs to "+
+				"the clamp stands on %s", name, strings.Join(b.nodes(), " or "), b.clamp())
 		}
 	}
 	for i := range m.Bodies {

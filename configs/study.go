@@ -127,7 +127,8 @@ func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c 
 func (c *Study) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	r.FirstErrorIf(c.Version != 1, "version", "%d, this program reads version 1", c.Version)
-	r.FirstErrorIf(c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.', "name", "%q, want a name that a folder may have", c.Name)
+	r.FirstErrorIf(c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.', "name",
+		"%q, want a name that a folder may have", c.Name)
 	r.FirstErrorIf(len(c.Vary) == 0 && c.Design.Kind != study.Bootstrap && c.Design.Kind != study.Islands, "vary",
 		"empty, want at least one factor: {path: …, range: [low, high]}")
 	for i := range c.Vary {

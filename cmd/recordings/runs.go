@@ -60,8 +60,8 @@ func (o *FolderOptions) AddFlags(fl *pflag.FlagSet, names ...string) {
 var Whole = Verb{
 	Use:   "runs [DIR]",
 	Short: "The recordings of a folder: list, tag, verify, remove",
-	Description: `Lists the recordings below DIR, oldest first: when, how long, how long the rig ran, trips, warnings, what fits beside the loop said, size, tags.
-DIR is runs if it is left out.
+	Description: `Lists the recordings below DIR, oldest first: when, how long, how long the rig ran, trips, warnings, what fits
+beside the loop said, size, tags. DIR is runs if it is left out.
 
 A folder of runs in place of a run, as in hil identify runs, is the newest run in it that can be identified: one with rows, in which the rig ran.
 What is newer and was passed over is said. Only where there is none, a dry run or a run that never ran is taken.
@@ -77,22 +77,23 @@ var Below = []Verb{{
 	Use: "list [DIR]", Short: "The same list", MaxArgs: 1, Do: list,
 }, {
 	Use: "tag RUN TAG...", Short: "Give a run tags, or take them away with --remove", MinArgs: 2, MaxArgs: anyNumber, Flags: []string{"remove"},
-	Description: `Tags are words without spaces. They stand in run.tags in the folder of the run, a line each. The tag keep keeps a run from being pruned.`,
-	Do:          tag,
+	Description: `Tags are words without spaces. They stand in run.tags in the folder of the run, a line each. The tag keep keeps a run
+from being pruned.`,
+	Do: tag,
 }, {
 	Use: "remove RUN...", Short: "Remove runs", MinArgs: 1, MaxArgs: anyNumber, Flags: []string{"force"},
-	Description: `Removes the folders of runs. A folder that holds anything that is not the run's stays as it is, and so does a run that was written to within the
-last minute, unless --force says otherwise. What can be removed is removed, whatever becomes of the others.`,
+	Description: `Removes the folders of runs. A folder that holds anything that is not the run's stays as it is, and so does a run that was
+written to within the last minute, unless --force says otherwise. What can be removed is removed, whatever becomes of the others.`,
 	Do: remove,
 }, {
 	Use: "verify RUN...", Short: "Read runs to the last byte and say what is damaged or missing", MinArgs: 1, MaxArgs: anyNumber,
-	Description: `Reads every chunk with its checksum, and every row. Says what is damaged, rows that are missing, and whether the run was closed. What can be read
-of a damaged run is read by all verbs. A folder of runs stands for all runs in it.`,
+	Description: `Reads every chunk with its checksum, and every row. Says what is damaged, rows that are missing, and whether the run was
+closed. What can be read of a damaged run is read by all verbs. A folder of runs stands for all runs in it.`,
 	Do: verify,
 }, {
 	Use: "prune [DIR] --keep SIZE", Short: "Remove the oldest runs until the rest fits", MaxArgs: 1, Flags: []string{"keep", "dry-run"},
-	Description: `Removes the oldest runs until all together take at most this much. Runs with the tag keep, runs that were written to within the last minute,
-and folders that hold files of somebody else stay, and count.`,
+	Description: `Removes the oldest runs until all together take at most this much. Runs with the tag keep, runs that were written to within
+the last minute, and folders that hold files of somebody else stay, and count.`,
 	Example: "  hil runs prune --keep \"20 GB\" --dry-run", Do: prune,
 }}
 

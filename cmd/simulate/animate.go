@@ -39,7 +39,7 @@ type picture struct {
 // facePicture is the gap under a face on a wheel that is body 0 of the picture.
 type facePicture struct {
 	radius, width float64                                                       // m
-	profile       []float64                                                     // m  of the wheel over its radius, at even angles in its own frame
+	profile       []float64                                                     // m  of the wheel over its radius, at even angles in its frame
 	points        func(q []float64, forces []contact.ContactForce) [][3]float64 // m along the face, m over the radius, N
 }
 

@@ -218,8 +218,9 @@ func (s *machineRun) sequence() (panels []plot.Panel) {
 	const shown = 4
 	for k := range shown {
 		at := k * (rows - 1) / (shown - 1)
-		p := plot.Panel{Title: fmt.Sprintf("t = %.4g s", s.columns[0].x[at]), Equal: true, X: plot.Axis{Name: names[0], Unit: "m", Min: across.lo - pad,
-			Max: across.hi + pad}, Y: plot.Axis{Name: names[1], Unit: "m", Min: high.lo - pad, Max: high.hi + pad}}
+		p := plot.Panel{Title: fmt.Sprintf("t = %.4g s", s.columns[0].x[at]), Equal: true,
+			X: plot.Axis{Name: names[0], Unit: "m", Min: across.lo - pad,
+				Max: across.hi + pad}, Y: plot.Axis{Name: names[1], Unit: "m", Min: high.lo - pad, Max: high.hi + pad}}
 		row := s.sticks.endPositions[at]
 		ground := plot.Series{Label: multibody.Ground, Style: plot.Points}
 		var bodies []plot.Series

@@ -269,10 +269,10 @@ type conflict struct {
 	params []string // to which it matters
 }
 
-// compare looks at some of the numbers of the file together. Where the file is right, the sum of their shifts in their uncertainties has the
-// variance that it had before, less what cov, of the parameters and then of the numbers, leaves. ratio is the shift over what is expected.
-// params are the coefficients of friction that a move by one uncertainty of these numbers changes by more than matters, in the standard
-// uncertainty of that; none: it does not matter.
+// compare looks at some of the numbers of the file together. Where the file is right, the sum of their shifts in their uncertainties has
+// the variance that it had before, less what cov, of the parameters and then of the numbers, leaves. ratio is the shift over what is
+// expected. params are the coefficients of friction that a move by one uncertainty of these numbers changes by more than matters, in the
+// standard uncertainty of that; none: it does not matter.
 func (a *adjustment) compare(r *Result, sol *fit.Solution, which []int, shifts []float64, before float64,
 	cov *mat.SymDense) (c conflict, ratio float64) {
 	first := len(sol.FreeParams)
@@ -301,8 +301,8 @@ func (a *adjustment) compare(r *Result, sol *fit.Solution, which []int, shifts [
 }
 
 // findConflict looks for what the recording moves farthest: one number, apart from all others, or all moments of inertia together, against
-// the mass, which friction goes with and a recording tells least. Each has half of what chance may do. Where recording and file part by more
-// than is expected, what is known of the moments was said too good by that ratio [PDG24].
+// the mass, which friction goes with and a recording tells least. Each has half of what chance may do. Where recording and file part by
+// more than is expected, what is known of the moments was said too good by that ratio [PDG24].
 func (a *adjustment) findConflict(r *Result, sol *fit.Solution, apart, together []float64, apartCov, cov *mat.SymDense) {
 	worst, count := conflict{chance: 1}, 0.0
 	for k := range a.numbers {

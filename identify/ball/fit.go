@@ -329,7 +329,8 @@ const (
 )
 
 // shootMarkers descends from the start of s. What is left far above the noise is tried again from starts of its own every pieceLength,
-// unless the contact slips, or the motion bends so little with what is searched that one start tells as much. Where the fit comes near the noise it is carried to the optimum; else a few more steps are enough to say no.
+// unless the contact slips, or the motion bends so little with what is searched that one start tells as much. Where the fit comes near
+// the noise it is carried to the optimum; else a few more steps are enough to say no.
 func (r *Result) shootMarkers(ctx context.Context, c Spec, s *shooting, base setup, p *poses, watch *progress) (*shooting, *fit.Solution,
 	error) {
 	slips := r.Slip.Lasting > lasting

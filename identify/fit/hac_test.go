@@ -83,8 +83,8 @@ func TestUndrawnRow(t *testing.T) {
 	}
 }
 
-// Of windows G = 0, and with the axes (0.6, 0.8) and (−0.8, 0.6) and other shares, each along its axis is divided by the root of one less its
-// share.
+// Of windows G = 0, and with the axes (0.6, 0.8) and (−0.8, 0.6) and other shares, each along its axis is divided by the root of one less
+// its share.
 func TestUndrawn(t *testing.T) {
 	along, across, shares := []float64{3, 3, -5}, []float64{2, 2, 0}, [][2]float64{{}, {0.25, 0.01}, {0.7, 0}}
 	g, b, room := make([][]float64, 3), make([][]float64, 2), make([][]float64, 5)

@@ -40,8 +40,8 @@ const (
 	softShare   = 0.01  // … if that is also more than this of the friction: less is what the low-pass makes of a reversal
 )
 
-// sinceReversal is the way (m or rad) behind the last reversal, at every sample, in borrowed memory; fresh: the record begins here, and what
-// was before is not known.
+// sinceReversal is the way (m or rad) behind the last reversal, at every sample, in borrowed memory; fresh: the record begins here, and
+// what was before is not known.
 func sinceReversal(way []float64, dt float64, fresh bool) []float64 {
 	out, since, before := filter.Borrow(len(way)), math.Inf(1), 0.0
 	if fresh {

@@ -31,17 +31,17 @@ type Params struct {
 type Commutator struct {
 	Radius        float64 `symbol:"r_c" unit:"m" min:"1e-3" max:"1" doc:"radius"`
 	Eccentricity  float64 `symbol:"e_c" unit:"m" max:"1e-3" doc:"offset of the outline from the axis"`
-	Phase         float64 `symbol:"th_e" unit:"rad" min:"-3.141592653589793" max:"3.141592653589793" doc:"where the eccentric outline is highest"`
+	Phase         float64 `symbol:"th_e" unit:"rad" min:"-3.141592653589793" max:"3.141592653589793" doc:"where the outline is highest"`
 	Bars          float64 `symbol:"n_b" min:"1" max:"1000" whole:"true" doc:"number of bars"`
 	Roughness     float64 `symbol:"Rz_c" unit:"m" max:"1e-4" doc:"roughness Rz over sampling lengths of 0.8 mm"`
 	Correlation   float64 `symbol:"l_c" unit:"m" min:"2e-5" max:"1e-2" doc:"correlation length of both rough surfaces"`
 	SlotWidth     float64 `symbol:"b_s" unit:"m" max:"5e-3" doc:"width of the slots between bars"`
 	SlotDepth     float64 `symbol:"d_s" unit:"m" max:"5e-3" doc:"depth of a true slot"`
-	DipDepth      float64 `symbol:"d_e" unit:"m" max:"1e-3" doc:"depth of the dip that a bridging face follows at a slot; of the rounding of a true slot"`
+	DipDepth      float64 `symbol:"d_e" unit:"m" max:"1e-3" doc:"dip at a slot that a bridging face follows; depth of a true slot's rounding"`
 	EdgeLength    float64 `symbol:"l_e" unit:"m" max:"2e-3" doc:"length of the rounding of a bar's edge"`
 	BarStep       float64 `symbol:"d_b" unit:"m" max:"1e-4" doc:"standard deviation of the height of the bars"`
 	Speed         float64 `symbol:"n" unit:"rad/s" min:"-6000" max:"6000" doc:"angular velocity, counter-clockwise"`
-	Spacing       float64 `symbol:"D_s" unit:"m" min:"1e-6" max:"1e-3" doc:"distance of the outline's vertices, at most a twentieth of the correlation length"`
+	Spacing       float64 `symbol:"D_s" unit:"m" min:"1e-6" max:"1e-3" doc:"distance of vertices, at most 1/20 of the correlation length"`
 	Seed          float64 `max:"9007199254740992" whole:"true" doc:"seed of the commutator's roughness and steps"`
 	TrueSlots     bool    `doc:"slots with walls in place of dips, offline"`
 	SmoothOutline bool    `key:"smooth" doc:"a commutator without roughness and steps, with exact curvature, for event-driven runs"`
@@ -94,7 +94,7 @@ type Holder struct {
 	Damping       float64 `symbol:"c_h" unit:"N·m·s/rad" max:"1e3" doc:"damping of the attachment"`
 	Inertia       float64 `symbol:"J_h" unit:"kg·m²" min:"1e-10" max:"1" doc:"moment of inertia"`
 	X             float64 `symbol:"x_h" unit:"m" min:"-0.1" max:"0.1" doc:"centre of gravity, across"`
-	Offset        float64 `symbol:"y_h0" unit:"m" min:"-0.1" max:"0.1" doc:"centre of gravity above mid-length: y_h = r_c + c_hc + l_h/2 + y_h0"`
+	Offset        float64 `symbol:"y_h0" unit:"m" min:"-0.1" max:"0.1" doc:"centre of gravity, along: y_h = r_c + c_hc + l_h/2 + y_h0"`
 	Rake          float64 `symbol:"be_h" unit:"rad" min:"-0.5" max:"0.5" doc:"tilt at rest"`
 }
 
@@ -108,7 +108,7 @@ type Spring struct {
 	Inertia      float64 `symbol:"J_s" unit:"kg·m²" min:"1e-12" max:"1" doc:"moment of inertia about the pivot"`
 	PivotX       float64 `symbol:"x_s" unit:"m" min:"-0.5" max:"0.5" doc:"pivot, across"`
 	PivotHeight  float64 `symbol:"y_s0" unit:"m" min:"-0.2" max:"0.2" doc:"pivot above the top of the brush: y_s = r_c + L_b + y_s0"`
-	FittedLength float64 `symbol:"L_s" unit:"m" min:"2e-3" max:"0.2" doc:"length of the brush that the pivot was placed for, unless it follows"`
+	FittedLength float64 `symbol:"L_s" unit:"m" min:"2e-3" max:"0.2" doc:"length of brush that the pivot was placed for, unless it follows"`
 	Follows      bool    `doc:"the pivot keeps its height above a brush that wears"`
 }
 
@@ -122,7 +122,7 @@ type Pairs struct {
 // Material says how the properties drift with temperature, current density and speed, relative and linear about the reference.
 type Material struct {
 	MuTemperature        float64 `symbol:"a_muT" unit:"1/K" min:"-0.1" max:"0.1" doc:"relative slope of the face's friction with temperature"`
-	MuCurrent            float64 `symbol:"a_muJ" unit:"m²/A" min:"-1e-4" max:"1e-4" doc:"relative slope of the face's friction with current density"`
+	MuCurrent            float64 `symbol:"a_muJ" unit:"m²/A" min:"-1e-4" max:"1e-4" doc:"relative slope of face friction with current density"`
 	MuSpeed              float64 `symbol:"a_muv" unit:"s/m" min:"-10" max:"10" doc:"relative slope of the face's friction with sliding speed"`
 	StiffnessTemperature float64 `symbol:"a_kT" unit:"1/K" min:"-0.1" max:"0.1" doc:"relative slope of k_a and k_s with temperature"`
 	EpsSpeed             float64 `symbol:"a_eps" unit:"s/m" min:"-10" max:"10" doc:"relative slope of normal restitution with impact speed"`
