@@ -274,15 +274,15 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if err := f.first(ctx); err != nil {
 		return nil, err
 	}
-	f.aroundSimpler(ctx)
-	if f.some != nil { // there the contact was drawn as often as it took
-		f.sol.Count(f.some)
+	f.drawAroundSimpler(ctx)
+	if f.subset != nil { // there the contact was drawn as often as it took
+		f.sol.Count(f.subset)
 		for _, key := range []string{"starts", "reached"} {
-			f.sol.Extra[key] = f.some.Extra[key]
+			f.sol.Extra[key] = f.subset.Extra[key]
 		}
 	}
 	for round := uint64(1); round < rounds && !s.SingleRound && f.groups > 1 && f.doubtful() && ctx.Err() == nil; round++ {
-		if !f.around(ctx, fit.Values(f.sol.Params), nil, s.Seed+1000*round) {
+		if !f.drawAround(ctx, fit.Values(f.sol.Params), nil, s.Seed+1000*round) {
 			break
 		}
 	}
@@ -299,10 +299,10 @@ type search struct {
 	watch fit.Watch
 	multi fit.MultiStart
 
-	groups  int           // of draws
-	some    *fit.Solution // that of some of many records; nil: all were searched
-	settled bool          // there is no other valley to be looked for
-	sol     *fit.Solution // the best so far
+	groups    int           // of draws
+	subset    *fit.Solution // that of some of many records; nil: all were searched
+	oneValley bool          // there is no other valley to be looked for
+	sol       *fit.Solution // the best so far
 }
 
 // first makes the descents from the starts.
@@ -310,13 +310,13 @@ func (f *search) first(ctx context.Context) error {
 	var from [][]float64
 	var more func() [][]float64
 	var byVelocity *fit.Solution
-	if f.some = f.m.subsetSolution(ctx, f.q, f.Search, f.watch); f.some != nil {
-		if f.CostLimit > 0 && f.some.Cost >= f.CostLimit {
+	if f.subset = f.m.subsetSolution(ctx, f.q, f.Search, f.watch); f.subset != nil {
+		if f.CostLimit > 0 && f.subset.Cost >= f.CostLimit {
 			return fmt.Errorf("more is left over among some of the records than %g", f.CostLimit)
 		}
-		from = [][]float64{fit.Values(fit.Valued(f.p.Params, f.some.Params))}
+		from = [][]float64{fit.Values(fit.Valued(f.p.Params, f.subset.Params))}
 	} else {
-		from, more, byVelocity, f.settled = f.m.starts(ctx, f.q, f.Search, f.watch)
+		from, more, byVelocity, f.oneValley = f.m.starts(ctx, f.q, f.Search, f.watch)
 		if short := f.m.Beginning(f.p); short != nil && f.CostLimit > 0 && f.LM.Loss.Kind == fit.Squares {
 			short.Target = beginRatio * f.CostLimit
 			end, err := fit.MultiStart{LM: f.LM, Workers: f.Workers, ExtraStarts: from[:min(2, len(from))]}.Fit(ctx, short, f.watch)
@@ -343,8 +343,8 @@ func (f *search) first(ctx context.Context) error {
 	return nil
 }
 
-// around draws the contact anew around a place, but for what is known of it, and tells whether that brings anything.
-func (f *search) around(ctx context.Context, at []float64, known []bool, seed uint64) (better bool) {
+// drawAround draws the contact anew around a place, but for what is known of it, and tells whether that brings anything.
+func (f *search) drawAround(ctx context.Context, at []float64, known []bool, seed uint64) (better bool) {
 	contact := slices.Clone(f.p.Params)
 	for i := range known {
 		contact[i].Fixed = known[i]
@@ -367,21 +367,21 @@ func (f *search) around(ctx context.Context, at []float64, known []bool, seed ui
 	return better
 }
 
-// aroundSimpler draws the contact around what simpler models found that leave less over.
-func (f *search) aroundSimpler(ctx context.Context) {
+// drawAroundSimpler draws the contact around what simpler models found that leave less over.
+func (f *search) drawAroundSimpler(ctx context.Context) {
 	if f.Simpler == nil || f.sol.Cost <= f.p.Cost(asNoise*f.m.noise()) || f.explained() || ctx.Err() != nil {
 		return
 	}
 	some := 0.0
-	if f.some != nil {
-		some = f.some.Cost
+	if f.subset != nil {
+		some = f.subset.Cost
 	} else if short := f.m.Beginning(f.p); short != nil {
 		some = short.Cost(numeric.RMS(short.At(fit.Values(f.sol.Params)).Residuals()))
 	}
 	for _, e := range f.Simpler(ctx, f.sol.Cost, some) {
 		for i, known := range [][]bool{e.InSimpler, nil} {
 			if e.Cost < f.sol.Cost && ctx.Err() == nil {
-				f.around(ctx, e.Theta, known, f.Seed+500+uint64(i))
+				f.drawAround(ctx, e.Theta, known, f.Seed+500+uint64(i))
 			}
 		}
 	}
@@ -395,7 +395,7 @@ func (f *search) explained() bool {
 // doubtful tells that there may be a lower place still.
 func (f *search) doubtful() bool {
 	reached, _ := f.sol.Extra["reached"].(int)
-	return !f.explained() && !f.settled && (reached == 1 || reached < agreeing && f.sol.Cost > f.p.Cost(aboveNoise*f.m.noise()))
+	return !f.explained() && !f.oneValley && (reached == 1 || reached < agreeing && f.sol.Cost > f.p.Cost(aboveNoise*f.m.noise()))
 }
 
 // explained tells that the params leave white noise of this size: as they are, or, where the parts of the sampling intervals are to blame

@@ -223,7 +223,7 @@ const massRelStep = 1e-3
 func (t *tangent) recordRow(i, k, row int, d float64) {
 	sx, sv, columns := t.sx, t.sv, t.pieceColumns
 	if p := t.pushes; p != nil {
-		sx, sv, columns = p.x, p.v, p.all
+		sx, sv, columns = p.x, p.v, p.places
 	}
 	out := sx
 	switch t.q.m.spec.Output {

@@ -13,17 +13,17 @@ import (
 // variational equations are linear: they run once for a unit of each state and of the force at each sample that acts in it. What comes out
 // moves the states of all forces over the whole interval at once, however many parts it has.
 type pushes struct {
-	courses   []fit.Course        // of the forces, N at the rows of Inverse
-	x, v, z   []float64           // ∂x, ∂v, ∂z by force
-	all       []int               // the places of the forces
-	units     []int               // the columns of the tangent that run: those of the states, and behind them those of samples that act
-	offset    int                 // of the first sample that may act in an interval, from its beginning
-	last      int                 // sample of the present piece
-	first     int                 // sample of it that has a row …
-	end       int                 // … the one behind the last of these …
-	row       int                 // … and the row of the first
-	forces    [pushRing][]float64 // at samples of the present piece, each in its place of a ring
-	forceTime [pushRing]int       // which sample it is; −1: none
+	courses      []fit.Course        // of the forces, N at the rows of Inverse
+	x, v, z      []float64           // ∂x, ∂v, ∂z by force
+	places       []int               // the places of the forces
+	units        []int               // the columns of the tangent that run: those of the states, and behind them those of samples that act
+	offset       int                 // of the first sample that may act in an interval, from its beginning
+	lastSample   int                 // sample of the present piece
+	firstWithRow int                 // sample of it that has a row …
+	endWithRow   int                 // … the one behind the last of these …
+	row          int                 // … and the row of the first
+	forces       [pushRing][]float64 // at samples of the present piece, each in its place of a ring
+	forceTime    [pushRing]int       // which sample it is; −1: none
 }
 
 // Of a sampling interval: states, samples whose force acts in it, and more than these.
@@ -74,7 +74,7 @@ func (t *tangent) setPushes(courses []fit.Course) {
 	n := len(courses)
 	p := &pushes{courses: courses, x: make([]float64, n), v: make([]float64, n), z: make([]float64, n)}
 	for c := range n {
-		p.all = append(p.all, c)
+		p.places = append(p.places, c)
 	}
 	for i := range p.forces {
 		p.forces[i] = make([]float64, n)
@@ -92,8 +92,8 @@ func (p *pushes) begin(t *tangent, i int) {
 		first, end := m.inverseSamples(before)
 		p.row += end - first
 	}
-	p.first, p.end = m.inverseSamples(m.pieces[i])
-	p.last, p.offset, p.units = m.pieces[i].n-1, t.inputs[i][0].firstCommand, append(p.units[:0], 0, 1, 2)
+	p.firstWithRow, p.endWithRow = m.inverseSamples(m.pieces[i])
+	p.lastSample, p.offset, p.units = m.pieces[i].n-1, t.inputs[i][0].firstCommand, append(p.units[:0], 0, 1, 2)
 	for s := range pushSamples {
 		if slices.ContainsFunc(t.inputs[i], func(w window) bool {
 			place := p.offset + s - w.firstCommand
@@ -142,12 +142,12 @@ func (p *pushes) interval(t *tangent, i, k int) engine.Status {
 
 // force is that of all courses at sample k of the present piece; outside it stays.
 func (p *pushes) force(k int) []float64 {
-	k = min(max(k, 0), p.last)
+	k = min(max(k, 0), p.lastSample)
 	f := p.forces[k%pushRing]
 	if p.forceTime[k%pushRing] != k {
 		p.forceTime[k%pushRing] = k
-		if k >= p.first && k < p.end {
-			fit.FillRow(p.courses, p.row+k-p.first, f)
+		if k >= p.firstWithRow && k < p.endWithRow {
+			fit.FillRow(p.courses, p.row+k-p.firstWithRow, f)
 		} else {
 			clear(f)
 		}

@@ -113,8 +113,8 @@ func (x *explained) tryAll(suspects []Suspect, used []bool, of [][]*trial) []fin
 	return out
 }
 
-// mostOfIt is the share of a residual from which on it leaves few rows to tell by.
-const mostOfIt = 0.5
+// largeShare is the share of a residual from which on it leaves few rows to tell by.
+const largeShare = 0.5
 
 // try adds columns, those of suspect i, to the model and measures what they explain.
 func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
@@ -151,7 +151,7 @@ func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 		return f, false
 	}
 	chance := func() float64 { return distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(beyond / float64(m)) }
-	if f.p = chance(); f.p >= unmodelledP && f.share <= mostOfIt { // what follows makes it no smaller
+	if f.p = chance(); f.p >= unmodelledP && f.share <= largeShare { // what follows makes it no smaller
 		return f, true
 	}
 
@@ -181,7 +181,7 @@ func (x *explained) try(i int, columns []*trial) (f finding, ok bool) {
 	f.p = chance()
 	// Where most of the residual goes, few rows are left to tell that by. Then the other way round: how often would a residual
 	// of as many independent rows as before lie as much in this direction? Either test may tell then
-	if few := x.independent - float64(first+m); few >= 1 && f.share > mostOfIt {
+	if few := x.independent - float64(first+m); few >= 1 && f.share > largeShare {
 		f.p = 2 * math.Min(f.p, distuv.F{D1: float64(m), D2: few}.Survival(f.share/(1-f.share)*few/float64(m)))
 	}
 

@@ -21,13 +21,17 @@ func Likeliest(s *Solution, suspects []Suspect) (kept []Suspect) {
 		first := i * likeliestChunk
 		chunk := suspects[first:min(first+likeliestChunk, len(suspects))]
 		var courses []Course
+		var owners []int
 		for i := range chunk {
-			courses = append(courses, chunk[i].Courses()...)
-		}
-		for i, columns := 0, columnsAt(courses, rows); i < len(chunk); i++ {
-			for range chunk[i].Columns {
-				of[first+i], columns = append(of[first+i], newTrial(x.free(columns[0]), chunk[i].leastShare())), columns[1:]
+			if !chunk[i].Expected {
+				for _, c := range chunk[i].Courses() {
+					courses, owners = append(courses, c), append(owners, first+i)
+				}
 			}
+		}
+		for j, column := range columnsAt(courses, rows) {
+			i := owners[j]
+			of[i] = append(of[i], newTrial(x.free(column), suspects[i].minColumnShare()))
 		}
 	})
 	for i := range suspects {
@@ -79,7 +83,7 @@ func Certain(s *Solution, suspects []Suspect) bool {
 // trials are the columns of a suspect.
 func (x *explained) trials(sp *Suspect, rows []int) (out []*trial) {
 	for _, c := range sp.Columns {
-		out = append(out, newTrial(x.columnWithoutLocal(c, rows), sp.leastShare()))
+		out = append(out, newTrial(x.columnWithoutLocal(c, rows), sp.minColumnShare()))
 	}
 	return out
 }

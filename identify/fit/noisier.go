@@ -54,7 +54,7 @@ func (n *Noisier) begin(turn bool, suspects []Suspect) *noisy {
 		})
 	}
 	for _, i := range n.accepted {
-		out.extend(n.Suspects[i].Columns, out.rows, leastShare)
+		out.extend(n.Suspects[i].Columns, out.rows, minColumnShare)
 	}
 	return out
 }
@@ -81,7 +81,7 @@ func (n *noisy) scores(i int) (s []float64, square float64) {
 func (n *noisy) accept(i int) {
 	if n.suspectPlaces[i] >= 0 {
 		n.source.accepted = append(n.source.accepted, n.suspectPlaces[i])
-		n.extend(n.source.Suspects[n.suspectPlaces[i]].Columns, n.rows, leastShare)
+		n.extend(n.source.Suspects[n.suspectPlaces[i]].Columns, n.rows, minColumnShare)
 	}
 }
 

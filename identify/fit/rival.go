@@ -44,7 +44,7 @@ func (s *Solution) rival(j int, suspects []Suspect, rows []int, tries float64) b
 	}
 	x.independent = x.count()
 	p := len(s.FreeParams)
-	lag, ok := x.try(-1, []*trial{newTrial(x.columnWithoutLocal(func(k int) float64 { return s.Jac[k*p+j] }, rows), leastShare)})
+	lag, ok := x.try(-1, []*trial{newTrial(x.columnWithoutLocal(func(k int) float64 { return s.Jac[k*p+j] }, rows), minColumnShare)})
 	return ok && slices.ContainsFunc(suspects, func(sp Suspect) bool {
 		f, ok := x.try(-1, x.trials(&sp, rows))
 		return ok && f.p*tries < unmodelledP && f.gain > lag.gain+notExcluded && f.share > lag.share

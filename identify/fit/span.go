@@ -84,12 +84,12 @@ func (s *span) clipped() span {
 // trial is a column that is tried, again and again: what those of a growing basis do not hold of it.
 type trial struct {
 	rest         []float64
-	least        float64 // length of what is not in the basis from which on it counts
+	minLength    float64 // length of what is not in the basis from which on it counts
 	removedCount int     // of the basis that were taken out
 }
 
-func newTrial(c []float64, leastShare float64) *trial {
-	return &trial{rest: c, least: leastShare * numeric.Length(c)}
+func newTrial(c []float64, minColumnShare float64) *trial {
+	return &trial{rest: c, minLength: minColumnShare * numeric.Length(c)}
 }
 
 // try takes a column in behind those that stood before, as add does.
@@ -101,7 +101,7 @@ func (s *span) try(c *trial) bool {
 		c.removedCount = s.inheritedCount
 	}
 	z, part, size := s.split(c.rest, s.inheritedCount)
-	return s.admit(z, part, size, c.least)
+	return s.admit(z, part, size, c.minLength)
 }
 
 // products are those of the columns that were kept, but for what the first ones hold of them, with e.

@@ -187,15 +187,15 @@ func (m *Motion) add(kind, what, advice string, columns ...func(k int) float64) 
 		what += ", at joint " + m.Joint
 	}
 	for j, c := range columns {
-		columns[j] = m.keep(c, sync.OnceValue(func() []float64 { return columnAt(c, m.looked) }))
+		columns[j] = m.cached(c, sync.OnceValue(func() []float64 { return columnAt(c, m.looked) }))
 	}
 	m.list = append(m.list, Suspect{Kind: kind, Joint: m.Joint, What: what, Advice: advice, Columns: columns, Turn: m.atTurns,
 		JumpsAtTurns: m.jumps})
 	return &m.list[len(m.list)-1]
 }
 
-// keep is a column whose values at the samples that are looked at are known once they were asked for: every search asks for them again.
-func (m *Motion) keep(column func(k int) float64, values func() []float64) func(k int) float64 {
+// cached is a column whose values at the samples that are looked at are known once they were asked for: every search asks for them again.
+func (m *Motion) cached(column func(k int) float64, values func() []float64) func(k int) float64 {
 	if m.looked == nil {
 		return column
 	}

@@ -27,7 +27,7 @@ type Suspect struct {
 	Drift      bool
 	BothSides  bool // of Drift: the parameter has values to both sides of that of the fit, and the interval holds them
 
-	Exact        bool // its columns are exact: so little of them beside the model counts as exactShare says
+	Exact        bool // its columns are exact: so little of them beside the model counts as minExactShare says
 	Turn         bool // it lives where the motion turns
 	JumpsAtTurns bool // it jumps where the motion turns: columns of samples pass the low-passes of the force before they are rows
 
@@ -46,15 +46,15 @@ type Suspect struct {
 
 // Shares of a column beside the model from which on it counts.
 const (
-	leastShare = 1e-3
-	exactShare = 1e-5
+	minColumnShare = 1e-3
+	minExactShare  = 1e-5
 )
 
-func (sp *Suspect) leastShare() float64 {
+func (sp *Suspect) minColumnShare() float64 {
 	if sp.Exact {
-		return exactShare
+		return minExactShare
 	}
-	return leastShare
+	return minColumnShare
 }
 
 // tries are the suspects that may show by chance: those that others were preferred to count too.
@@ -168,7 +168,7 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64, noisie
 		if x.q == nil || 2*x.columns() >= len(x.e) {
 			break
 		}
-		x.extend(columns, rows, leastShare)
+		x.extend(columns, rows, minColumnShare)
 		for i := range noisier {
 			x.noisier = append(x.noisier, noisier[i].begin(turn, suspects))
 		}
@@ -429,7 +429,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		for i := range suspects {
 			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Joint == suspects[i].Joint && sp.Kind != "cogging"
 		}
-		x.extend(sp.Columns, rows, sp.leastShare())
+		x.extend(sp.Columns, rows, sp.minColumnShare())
 		for _, r := range x.noisier {
 			r.accept(best)
 		}
@@ -467,7 +467,7 @@ func (x *explained) grant(i int, sp *Suspect, c *trial, rows []int) (b float64, 
 	if !ok || math.Abs(b) > sp.Granted+boundsApart*err {
 		return 0, false
 	}
-	x.extend(sp.Columns, rows, sp.leastShare())
+	x.extend(sp.Columns, rows, sp.minColumnShare())
 	return b, true
 }
 
