@@ -116,22 +116,31 @@ func IsState(name string) bool {
 	return piece == "x0" || piece == "v0" || piece == "z0" || isSegment && (segment == "x" || segment == "v")
 }
 
-// Size is what free parameter j is measured by: its value, or, where that may be zero, the value whose effect would be as large
-// as all that was measured.
+// Size is what free parameter j is measured by: its value, or, where that may be zero, the value whose effect would be as large as all
+// that was measured, or as all that the parameters make of it: where a simulation is led back along the record, they make less.
 func (s *Solution) Size(j int) float64 {
 	q := &s.Params[s.FreeParams[j]]
 	if !q.Zero && !MayBeZero(q.Name) {
 		return math.Abs(q.Value)
 	}
-	all, own := 0.0, 0.0
+	p := len(s.FreeParams)
+	measured, made, own := 0.0, 0.0, 0.0 // squares
 	for k, y := range s.Measured {
-		d := s.Jac[k*len(s.FreeParams)+j]
-		all, own = all+y*y, own+d*d
+		measured += y * y
+		for i, d := range s.Jac[k*p : (k+1)*p] {
+			effect := s.Params[s.FreeParams[i]].Value * d
+			made += effect * effect
+		}
+		d := s.Jac[k*p+j]
+		own += d * d
 	}
-	if all == 0 || own == 0 {
+	if made > 0 {
+		measured = min(measured, made)
+	}
+	if measured == 0 || own == 0 {
 		return math.Inf(1)
 	}
-	return math.Sqrt(all / own)
+	return math.Sqrt(measured / own)
 }
 
 // Weigh gives rows of the model the weights of the rows of the solution: a copy, or rows itself where there are no weights.
