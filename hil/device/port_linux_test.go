@@ -1,9 +1,11 @@
 package device
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -48,4 +50,26 @@ func TestManyDescriptors(t *testing.T) {
 	if _, err := readFull(p.Read, b); err != nil || string(b) != "hello" || p.Info().FD < 1024 {
 		t.Fatalf("%q, %v on descriptor %d", b, err, p.Info().FD)
 	}
+}
+
+// What is written to a terminal that nobody has open waits for nobody: a virtual board beside a daemon that is away would spin at its
+// real-time priority.
+func TestWriteToNobody(t *testing.T) {
+	p, _, err := OpenPTY("")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer p.Close()
+	const within = 2 * time.Second
+	for range 1 << 10 {
+		begin := time.Now()
+		_, err := p.Write(make([]byte, 1<<10), within)
+		if took := time.Since(begin); took > within/2 {
+			t.Fatalf("a write took %v of %v, %v", took, within, err)
+		}
+		if errors.Is(err, ErrTimeout) {
+			return
+		}
+	}
+	t.Error("a terminal that nobody has open takes 1 MB")
 }

@@ -197,8 +197,8 @@ func (p *rawPort) Read(b []byte) (int, error) {
 	defer p.mu.RUnlock()
 	begin := time.Now()
 	for {
-		ready, err := p.poll(unix.POLLIN, ReadTimeout-time.Since(begin))
-		if err != nil || !ready {
+		got, err := p.poll(unix.POLLIN, ReadTimeout-time.Since(begin))
+		if err != nil || got == 0 {
 			return 0, err
 		}
 		n, err := unix.Read(p.fd, b)
@@ -242,8 +242,12 @@ func (p *rawPort) Write(b []byte, within time.Duration) (done int, err error) {
 			if left <= 0 {
 				return done, ErrTimeout
 			}
-			if _, err := p.poll(unix.POLLOUT, left); err != nil {
+			got, err := p.poll(unix.POLLOUT, left)
+			if err != nil {
 				return done, err
+			}
+			if got != 0 && got&unix.POLLOUT == 0 { // a pseudo-terminal whose other side nobody has open polls as hung up at once
+				return done, ErrTimeout
 			}
 		default:
 			return done, unpluggedError(err)
@@ -252,27 +256,28 @@ func (p *rawPort) Write(b []byte, within time.Duration) (done int, err error) {
 	return done, nil
 }
 
-// poll waits for events on the descriptor; ErrClosed as soon as Close was called. With events 0 it waits for that alone.
-func (p *rawPort) poll(events int16, left time.Duration) (ready bool, err error) {
+// poll waits for events on the descriptor, and tells which there are, 0 for none; ErrClosed as soon as Close was called. With events 0 it
+// waits for that alone.
+func (p *rawPort) poll(events int16, left time.Duration) (got int16, err error) {
 	fds := [2]unix.PollFd{{Fd: int32(p.wake), Events: unix.POLLIN}, {Fd: int32(p.fd), Events: events}}
 	if events == 0 {
 		fds[1].Fd = -1
 	}
 	for end := time.Now().Add(left); ; left = time.Until(end) {
 		if p.isClosed.Load() {
-			return false, ErrClosed
+			return 0, ErrClosed
 		}
 		ts := unix.NsecToTimespec(max(0, left.Nanoseconds()))
-		n, _, e := unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), 2, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+		_, _, e := unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), 2, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 		switch {
 		case e == unix.EINTR:
 			continue
 		case e != 0:
-			return false, unpluggedError(e)
+			return 0, unpluggedError(e)
 		case fds[0].Revents != 0:
-			return false, ErrClosed
+			return 0, ErrClosed
 		}
-		return n > 0, nil
+		return fds[1].Revents, nil
 	}
 }
 
