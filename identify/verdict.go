@@ -334,7 +334,8 @@ func (r *Result) judgeAlternatives(say sayer) {
 				}
 				h = math.Max(h, s.halfIntervals[name])
 			}
-			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
+			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) ||
+				!s.Form && m >= p.possibleMove[0] && m <= p.possibleMove[1] { // its interval holds that already
 				continue
 			}
 			p.addMove(m, false, s.What)

@@ -91,12 +91,16 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if err := once(); err != nil {
 		return nil, err
 	}
-	if lag := r.estimate(s.nameOf(Lag)); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && (lag.RobustCI95[0] < 0 &&
-		lag.RobustCI95[1] > 0 || sol.lagDrowned) {
-		// the record does not tell it: that it is small is known better
+	lag := r.estimate(s.nameOf(Lag))
+	if lag != nil && s.Lag == LagAuto && (reg.lagWithin > 0 || lag.RobustErr > reg.form.f.dt && (lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 ||
+		sol.lagDrowned)) { // the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
 		within := math.Max(-lag.RobustCI95[0], lag.RobustCI95[1])
 		note := fmt.Sprintf("the record tells the lag of the force to ± %.2g s only; it is taken for zero", lag.RobustErr)
+		if reg.lagWithin > 0 {
+			within = reg.lagWithin
+			note = fmt.Sprintf("no lag of the force explains the record as well as any within ± %.2g s; it is taken for zero", within)
+		}
 		if err := once(); err != nil {
 			return nil, err
 		}
@@ -346,6 +350,9 @@ func (r *regression) findLag(from float64, known *regression) error {
 	}
 	if err == nil {
 		err = r.examine()
+	}
+	if r.lagWithin = 0; err == nil && r.spec.Lag == LagAuto && math.Abs(r.lag) > r.form.f.dt {
+		r.lagWithin = r.asGoodAsNone()
 	}
 	if err != nil && r.spec.Lag == LagAuto {
 		r.push(0, hold)

@@ -171,20 +171,10 @@ func (r *regression) searchLag() float64 {
 		}
 	}
 	tri, _ := r.factor(r.w).Triangle()
-	explained := func(wy []float64) (c []float64) { // Rᵀ·c = Wᵀ·y
-		c = slices.Clone(wy)
-		for j := range c {
-			for i := range j {
-				c[j] -= tri[i*p+j] * c[i]
-			}
-			c[j] /= tri[j*p+j]
-		}
-		return c
-	}
-	now := explained(wy[lagReach])
+	now := forward(tri, wy[lagReach]) // Rᵀ·c = Wᵀ·y
 	tri, _ = r.noiseless(tri, now, cost[lagReach]-floats.Dot(now, now))
 	for l := range grid {
-		c := explained(wy[l])
+		c := forward(tri, wy[l])
 		cost[l] -= floats.Dot(c, c)
 	}
 	best := 0
@@ -203,6 +193,53 @@ func (r *regression) searchLag() float64 {
 		off = (a - c) / d / 2
 	}
 	return (float64(best-lagReach) + off) * r.form.f.dt
+}
+
+// asGoodAsNone is how far a lag may be from zero (s), either way, where none leaves as little as the one that was found; 0: that leaves
+// less, by more than chance does. Sums of squares are without what noise of the position makes of them: where the slope of the force says
+// little beside the motion, that noise leads the search far away.
+func (r *regression) asGoodAsNone() float64 {
+	at := *r
+	var tri []float64 // of the columns, which no lag changes
+	left := func(lag float64) float64 {
+		at.push(lag, r.zeroOrderHold)
+		f := at.factor(at.w)
+		own, c := f.Triangle()
+		if tri == nil {
+			tri, _ = at.noiseless(own, c, f.SumSquares())
+		}
+		products := make([]float64, len(c)) // Wᵀy
+		for i, x := range c {
+			floats.AddScaled(products, x, own[i*len(c):(i+1)*len(c)])
+		}
+		explained := forward(tri, products)
+		return f.SumSquares() + floats.Dot(c, c) - floats.Dot(explained, explained)
+	}
+	none, dt := left(0), r.form.f.dt
+	asGood := func(x float64) bool { return x <= none*(1+moreByChance/float64(r.rowsKept())) }
+	if none > left(r.lag)*(1+moreByChance/float64(r.rowsKept())) {
+		return 0
+	}
+	within := 1.0
+	for within < lagReach && (asGood(left(within*dt)) || asGood(left(-within*dt))) {
+		within++
+	}
+	return within * dt
+}
+
+// moreByChance is what chance adds to a sum of squares at most, in squares of what a row leaves.
+const moreByChance = 10
+
+// forward solves Rᵀ·x = b, with the triangle R row-major.
+func forward(tri, b []float64) []float64 {
+	p, x := len(b), slices.Clone(b)
+	for j := range x {
+		for i := range j {
+			x[j] -= tri[i*p+j] * x[i]
+		}
+		x[j] /= tri[j*p+j]
+	}
+	return x
 }
 
 // refineLag makes the lag a parameter and takes it from where it is to the least sum of squares, which is left. theta has the lag

@@ -172,6 +172,7 @@ type regression struct {
 	fittedRows       []bool         // rows that are fitted …
 	slowest          [2]float64     // … of samples at least that fast, by joint
 	lag              float64        // s, by which the force acts later than its stamp
+	lagWithin        float64        // s, of a lag that none is as good as; 0: that was not looked at, or it is not
 	zeroOrderHold    bool           // it keeps its value until the next one
 	alternative      *otherwise     // with the other of the two; nil: not looked at
 	pieces           []int          // first row of every piece
