@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -497,7 +498,7 @@ func fitArm(m *multibody.Model, spec machine.Spec, recs [][]*record.Record) (*Re
 		}
 		findings = append(findings, record.Check(pieces, record.CheckOptions{Rotary: true, Coupled: true})...)
 	}
-	b, err := machine.Fit(m, spec, all, nil)
+	b, err := machine.Fit(context.Background(), m, spec, all, nil, nil)
 	if err != nil {
 		return nil, err
 	}

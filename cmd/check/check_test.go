@@ -47,11 +47,11 @@ func TestKindsNameTheVerb(t *testing.T) {
 		{"study", "identify/lugre-kalman.yaml", "hil identify"},
 	} {
 		name := filepath.Join("../../configs", c.file)
-		if err := Kinds(io.Discard, c.verb, c.verb, []string{name}); report.ExitCode(err) != report.Invalid || !strings.Contains(err.Error(), c.next) {
+		if err := Kinds(io.Discard, c.verb, []string{name}); report.ExitCode(err) != report.Invalid || !strings.Contains(err.Error(), c.next) {
 			t.Errorf("%s %s: %v", c.verb, c.file, err)
 		}
 	}
-	if err := Kinds(io.Discard, "run", "run", []string{"../../configs/motor.yaml"}); err != nil {
+	if err := Kinds(io.Discard, "run", []string{"../../configs/motor.yaml"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,27 +4,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"hilrig/cmd/identify"
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/hil/sink"
 )
+
+// resultFile is what hil identify -o writes.
+const resultFile configs.Kind = 255
 
 // takes are the kinds of file that a verb works on.
 var takes = map[string][]configs.Kind{
 	"run": {configs.RigFile}, "rig": {configs.RigFile},
 	"simulate": {configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile},
 	"identify": {configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.RunFile,
-		configs.NumbersFile}, "compare": {configs.IdentifyFile},
-	"study": {configs.StudyFile}, "plan": {configs.StudyFile},
+		configs.NumbersFile}, "compare": {configs.IdentifyFile, resultFile},
+	"study": {configs.StudyFile}, "study plan": {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile}, "view": {configs.RunFile},
 	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile, configs.RobotFile},
 	"check": {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.BallFile, configs.ManipulatorFile, configs.MachineFile,
 		configs.IdentifyFile, configs.BallFitFile, configs.MachineFitFile, configs.ResponseFile, configs.StudyFile},
+	"export-model": {resultFile, configs.MachineFile}, "config apply": {resultFile}, "config show": {configs.RigFile}, "lcp": {},
 }
 
 // kinds say what a file of a kind is, and what to do with it.
@@ -43,14 +50,49 @@ var kinds = map[configs.Kind]struct{ is, next string }{
 	configs.RobotFile:       {"describes a robot", "hil import %s"},
 	configs.MotionFile:      {"is a motion-capture recording", "hil import %s"},
 	configs.RunFile:         {"is a recording", "hil identify %[1]s, hil replay %[1]s, or hil export %[1]s -o out.csv"},
+	resultFile: {"is a result of hil identify", "hil config apply %[1]s --rig rig.yaml, hil export-model %[1]s --to c, or hil compare %[1]s " +
+		"OTHER.json"},
 }
 
-// Kinds refuses a file that belongs to another verb than this one, whose words are path, and names that verb. Of a folder of runs it says
-// on w which newer ones are passed over.
-func Kinds(w io.Writer, verb, path string, files []string) error {
+// foreign are kinds of file that no verb takes, by the beginning of their MIME type.
+var foreign = []struct{ mime, is string }{
+	{"image/", "is a picture"}, {"text/html", "is a page for a browser"}, {"application/pdf", "is a PDF"},
+	{"application/zip", "is a ZIP archive; if it is a sheet of a spreadsheet program, save it as CSV"},
+}
+
+// kindOf tells what a file is; foreignIs says it where no verb takes it.
+func kindOf(file string) (kind configs.Kind, foreignIs string) {
+	if _, err := identify.ReadResult(file); strings.EqualFold(filepath.Ext(file), ".json") && err == nil {
+		return resultFile, ""
+	}
+	if kind = configs.KindOf(file); kind != configs.UnknownFile {
+		return kind, ""
+	}
+	head := make([]byte, 512)
+	f, err := os.Open(file)
+	if err != nil {
+		return kind, ""
+	}
+	defer f.Close()
+	n, _ := f.Read(head)
+	mime := http.DetectContentType(head[:n])
+	for _, f := range foreign {
+		if strings.HasPrefix(mime, f.mime) {
+			return kind, f.is
+		}
+	}
+	return kind, ""
+}
+
+// Kinds refuses a file that belongs to another verb than this one, and names that verb. Of a folder of runs it says on w which newer ones
+// are passed over.
+func Kinds(w io.Writer, verb string, files []string) error {
 	want, known := takes[verb]
 	for _, file := range files {
-		kind := configs.KindOf(file)
+		if !known {
+			return nil
+		}
+		kind, foreignIs := kindOf(file)
 		if _, ok := sink.FindRun(file); ok {
 			kind = configs.RunFile
 			if slices.Contains(want, kind) {
@@ -59,18 +101,22 @@ func Kinds(w io.Writer, verb, path string, files []string) error {
 		}
 		st, missing := os.Stat(file)
 		switch {
-		case known && kind == configs.UnknownFile && slices.Contains(want, configs.RunFile) &&
+		case errors.Is(missing, fs.ErrNotExist) && filepath.Ext(file) != "" && verb != "check": // that says it as an answer
+			return report.ExitWith(report.Invalid, missing)
+		case kind == configs.UnknownFile && slices.Contains(want, configs.RunFile) &&
 			(missing == nil && st.IsDir() || missing != nil && filepath.Ext(file) == ""):
-			return report.ExitWith(report.Invalid, fmt.Errorf("%s: no recording there; hil run makes one", file))
-		case !known || kind == configs.UnknownFile || slices.Contains(want, kind):
+			return report.Exitf(report.Invalid, "%s: no recording there%s; hil run makes one", file, report.NearFile(missing))
+		case foreignIs != "":
+			return report.Exitf(report.Invalid, "%s %s; hil %s does not take that (see hil %[3]s --help)", file, foreignIs, verb)
+		case kind == configs.UnknownFile || slices.Contains(want, kind):
 		case kind == configs.NumbersFile && slices.Contains(want, configs.RunFile) && verb != "identify":
-			return report.ExitWith(report.Invalid, fmt.Errorf("%s is no recording: it holds columns of numbers; hil identify %[1]s says what it "+
-				"takes to fit them", file))
+			return report.Exitf(report.Invalid, "%s is no recording: it holds columns of numbers; hil identify %[1]s says what it takes to fit them",
+				file)
 		case kind == configs.NumbersFile:
 			return report.ExitWith(report.Invalid, errors.New(numbersNeed(file)))
 		default:
-			return report.ExitWith(report.Invalid, fmt.Errorf("%s %s; hil %s does not take that. Try:  %s",
-				file, kinds[kind].is, path, fmt.Sprintf(kinds[kind].next, file)))
+			return report.Exitf(report.Invalid, "%s %s; hil %s does not take that. Try:  %s", file, kinds[kind].is, verb,
+				fmt.Sprintf(kinds[kind].next, file))
 		}
 	}
 	return nil

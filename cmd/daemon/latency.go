@@ -43,7 +43,7 @@ func Latency(ctx context.Context, o LatencyOptions, stdout, stderr io.Writer) er
 	if o.Pair {
 		return LatencyPairs(ctx, stdout, stderr, o)
 	}
-	return LatencyAlone(ctx, stdout, o)
+	return LatencyAlone(ctx, stdout, stderr, o)
 }
 
 // block is one measurement on the processor under test: of the loop, or of the reference in its place.
@@ -85,8 +85,11 @@ type latencyReport struct {
 }
 
 // LatencyAlone measures how late the tick wakes on this machine.
-func LatencyAlone(ctx context.Context, w io.Writer, o LatencyOptions) error {
+func LatencyAlone(ctx context.Context, w, progress io.Writer, o LatencyOptions) error {
+	bar := report.NewProgress(progress)
+	bar.Watch(report.Stage{Method: "latency", Note: "a block of " + o.BlockDuration.String()})
 	b, err := measureBlock(ctx, o, false)
+	bar.Finish()
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,11 @@ func LatencyPairs(ctx context.Context, w, progress io.Writer, o LatencyOptions) 
 		if rep.Valid[kind] >= o.Blocks {
 			kind = 1 - kind
 		}
+		bar := report.NewProgress(progress)
+		left := time.Duration(2*o.Blocks-rep.Valid[0]-rep.Valid[1]) * o.BlockDuration
+		bar.Watch(report.Stage{Method: "latency", Phase: "block", Step: n + 1, Note: fmt.Sprintf("%v left, if none is discarded", left)})
 		b, err := measureBlock(ctx, o, kind == 1)
+		bar.Finish()
 		if err != nil {
 			return err
 		}

@@ -239,6 +239,8 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	return d, err
 }
 
+const stoppedText = "stopped in the safe state"
+
 // outcome is how a run ended that its supervisor ended with err; arm: it was to drive the rig.
 func (d *services) outcome(err error, arm, interrupted bool) error {
 	sup := d.sup.Load()
@@ -249,13 +251,16 @@ func (d *services) outcome(err error, arm, interrupted bool) error {
 	case errors.Is(err, daemon.ErrDevice):
 		return report.ExitWith(report.Unavailable, err)
 	case errors.Is(err, daemon.ErrTrip):
+		if interrupted {
+			d.log.Info(stoppedText)
+		}
 		return report.ExitWith(report.Trip, fmt.Errorf("%w\n     %s", err, report.AsStarted(d.afterTrip(sup.TripCause(), true))))
 	case err != nil:
 		return err
 	case sup.CoreLost():
 		return report.ExitWith(report.Trip, errors.New("the core was lost, and the rig was made safe; CORE_LOST above says how"))
 	case interrupted:
-		d.log.Info("stopped in the safe state")
+		d.log.Info(stoppedText)
 		return report.ExitWith(report.Interrupted, nil)
 	case arm && !sup.Ran():
 		return report.ExitWith(report.Trip, fmt.Errorf("the rig never ran: the run ended in mode %s (%s)", sup.Mode(),

@@ -26,6 +26,8 @@ func TestWrongKindOfFile(t *testing.T) {
 		"../../configs/emps.yaml", "../../configs/study/stick-slip.yaml"
 	run := exportRun(t)
 	odd := write("odd.txt", "t;x;F\n0;1;2\n1;2;3\n")
+	result := write("result.json", `{"name": "x", "rig": "motor", "stages": [{}], "verdict": "identified"}`) // of a recording: it names its rig
+	picture, page := write("laws.png", "\x89PNG\r\n\x1a\n"+strings.Repeat(":", 7000)), write("run.html", "<!doctype html><html>\x00")
 	for _, c := range []struct {
 		file, is, next string
 		verbs          []string
@@ -40,6 +42,15 @@ func TestWrongKindOfFile(t *testing.T) {
 		{odd, "holds columns of numbers: t, x, F", "--columns time=t:s,position=x:m,force=F:N",
 			[]string{"run", "simulate", "study", "compare", "check"}},
 		{odd, "is no recording", "hil identify " + odd, []string{"replay", "export"}},
+		{result, "is a result of hil identify", "hil config apply " + result, []string{"run", "identify", "simulate", "check", "view", "config show"}},
+		{rig, "describes a rig", "hil run " + rig, []string{"lcp", "export-model --to c", "config apply"}},
+		{picture, "is a picture", "--help", []string{"run", "identify", "simulate", "study", "compare", "check", "import", "replay", "lcp"}},
+		{page, "is a page for a browser", "--help", []string{"identify", "view", "import"}},
+		{filepath.Join(dir, "odd.tx"), "no such file", "did you mean \"" + odd, []string{"identify", "run", "import", "lcp", "check"}},
+		{filepath.Join(dir, "no", "x.yaml"), "no such file", "there is no no in " + dir, []string{"simulate"}},
+		{filepath.Join(filepath.Dir(run), "ru"), "no recording there", "hil run makes one", []string{"view", "export -o -", "identify"}},
+		{odd, "is no folder", "runs in it", []string{"runs", "runs prune --keep 1GB"}},
+		{filepath.Join(dir, "no"), "no such file", "there is no no in", []string{"runs", "runs prune --keep 1GB"}},
 	} {
 		for _, verb := range c.verbs {
 			out, errs, code := execute(t, append(strings.Fields(verb), c.file)...)
@@ -50,7 +61,7 @@ func TestWrongKindOfFile(t *testing.T) {
 	}
 	// a file that is what the verb wants, or that nobody can tell, is the verb's own business
 	for _, c := range [][]string{{"check", rig}, {"check", sim}, {"check", study}, {"run", write("empty.yaml", ""), "--duration", "1ms"},
-		{"study", "no-such-study"}} {
+		{"compare", result, result}, {"study", "no-such-study"}} {
 		if _, errs, _ := execute(t, c...); strings.Contains(errs, "does not take that") {
 			t.Errorf("hil %v: %s", c, errs)
 		}

@@ -48,8 +48,7 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 		SilenceUsage:  true,
 		Version:       report.VersionLine(),
 		PersistentPreRunE: func(c *cobra.Command, files []string) error {
-			path := strings.TrimPrefix(c.CommandPath(), c.Root().DisplayName()+" ")
-			return check.Kinds(c.ErrOrStderr(), c.Name(), path, files)
+			return check.Kinds(c.ErrOrStderr(), strings.TrimPrefix(c.CommandPath(), c.Root().DisplayName()+" "), files)
 		},
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: report.StartName},
 	}

@@ -56,6 +56,9 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		return err
 	}
 	run := func(c *candidate, near map[string]float64) (*identify.Result, error) {
+		if ctx.Err() != nil {
+			return nil, errInterrupted
+		}
 		recs, err := readRecords(ctx, c.cfg, bar)
 		if err != nil {
 			return nil, report.ExitWith(report.Invalid, err)

@@ -59,10 +59,7 @@ func fitMachine(ctx context.Context, cfg *configs.MachineFit, bar *report.Progre
 			return nil, nil, nil, nil, fmt.Errorf("validation: %w", err)
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	if found, err = machine.Fit(m, cfg.Spec(m), recs, coulomb); err != nil {
+	if found, err = machine.Fit(ctx, m, cfg.Spec(m), recs, coulomb, progressWatch(bar)); err != nil {
 		return nil, nil, nil, nil, err
 	}
 	var info []record.Info

@@ -136,14 +136,33 @@ func listedOf(r *sink.ListedRun) listed {
 
 func orEmpty(texts []string) []string { return append([]string{}, texts...) }
 
-func list(_ context.Context, args []string, o FolderOptions) error {
+// folderOf is the folder of runs that the user named, or the usual one, which need not be there yet.
+func folderOf(args []string) (string, error) {
 	dir := cmp.Or(append(args, "")[0], Folder)
-	if _, err := os.Stat(dir); err != nil && len(args) > 0 {
-		return report.ExitWith(report.Invalid, fmt.Errorf("runs: %w", err))
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+		return dir, report.Exitf(report.Invalid, "runs: %s is no folder; want one with runs in it", dir)
+	} else if err != nil && len(args) > 0 {
+		return dir, report.Exitf(report.Invalid, "runs: %w", err)
+	}
+	return dir, nil
+}
+
+func list(_ context.Context, args []string, o FolderOptions) error {
+	run := ""
+	if file, ok := sink.FindRun(append(args, "")[0]); ok && (file == args[0] || filepath.Dir(file) == filepath.Clean(args[0])) {
+		run = filepath.Dir(file) // itself, not a folder of them
+		args = []string{filepath.Dir(run)}
+	}
+	dir, err := folderOf(args)
+	if err != nil {
+		return err
 	}
 	found, err := sink.ListRuns(dir)
 	if err != nil {
 		return report.ExitWith(report.Unavailable, fmt.Errorf("runs: %w", err))
+	}
+	if run != "" {
+		found = slices.DeleteFunc(found, func(r sink.ListedRun) bool { return r.Path != run })
 	}
 	answer := struct {
 		Dir   string   `json:"dir"`
@@ -255,7 +274,11 @@ func remove(_ context.Context, args []string, o FolderOptions) error {
 	code := report.OK
 	for _, name := range args {
 		run := pathOf(name)
-		if err := sink.RemoveRun(run, o.force); err != nil {
+		err := fmt.Errorf("%s is no run: there is no such folder", run)
+		if exists(run) {
+			err = sink.RemoveRun(run, o.force)
+		}
+		if err != nil {
 			answer.RefusedRuns, code = append(answer.RefusedRuns, err.Error()), max(code, codeOf(err))
 			continue
 		}
@@ -333,7 +356,10 @@ func verify(ctx context.Context, args []string, o FolderOptions) error {
 }
 
 func prune(_ context.Context, args []string, o FolderOptions) error {
-	dir := cmp.Or(append(args, "")[0], Folder)
+	dir, err := folderOf(args)
+	if err != nil {
+		return err
+	}
 	keep, err := schema.ParseValue(o.keepText, "B")
 	if err != nil || !(keep >= 1 && keep < 1e18) {
 		return report.ExitWith(report.Usage, fmt.Errorf("runs prune: --keep %q: want a size, such as --keep \"20 GB\"", o.keepText))

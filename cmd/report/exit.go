@@ -77,7 +77,7 @@ func ExitPrint(w io.Writer, err error) int {
 		code = Usage
 		printWithin(w, "hil: %s\nSee %s --help.\n", AsStarted(err.Error()), StartName)
 	case e == nil || e.err != nil:
-		printWithin(w, "hil: %s\n", AsStarted(err.Error()))
+		printWithin(w, "hil: %s%s\n", AsStarted(err.Error()), NearFile(err))
 	}
 	return code
 }

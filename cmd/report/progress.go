@@ -179,7 +179,7 @@ func (p *Progress) describe(s Stage, t time.Time) string {
 		left := t.Sub(p.phaseStart).Seconds() * float64(s.StepCount-s.Step) / float64(done)
 		text += fmt.Sprintf(", %s left", time.Duration(left*float64(time.Second)).Round(time.Second))
 	} else if d := t.Sub(p.phaseStart).Round(time.Second); d >= 2*time.Second {
-		text += fmt.Sprintf(", for %s", d)
+		text += fmt.Sprintf(", %s so far", d)
 	}
 	return text
 }

@@ -42,7 +42,7 @@ var verbExits = map[string][]int{
 	"runs tag":       {report.Invalid, report.Unavailable},
 	"runs remove":    {report.Invalid, report.Unavailable},
 	"runs verify":    {report.Invalid, report.Interrupted},
-	"runs prune":     {report.Unavailable},
+	"runs prune":     {report.Invalid, report.Unavailable},
 	"laws":           {report.Interrupted},
 	"check":          {report.Invalid},
 	"config":         {},
@@ -136,11 +136,18 @@ func flagHint(c *cobra.Command, err error) string {
 	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
 		return ""
 	}
-	var names []string
+	var names, longer []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, "--"+f.Name)
+		if f.Hidden {
+			return
+		}
+		names = append(names, "--"+f.Name)
+		if strings.HasPrefix(f.Name, unknown.GetSpecifiedName()) {
+			longer = append(longer, "--"+f.Name)
 		}
 	})
+	if len(longer) == 1 {
+		return fmt.Sprintf(" (did you mean %q?)", longer[0])
+	}
 	return spelling.DidYouMean("--"+unknown.GetSpecifiedName(), names)
 }

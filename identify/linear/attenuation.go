@@ -84,17 +84,12 @@ func (r *regression) columnNoise() []float64 {
 		if !(variance > 0) {
 			return
 		}
-		for k := from; k < to; k++ {
-			if !r.fittedRows[k] {
-				continue
-			}
-			for _, j := range noisy {
-				d[j] = slopes[j](r.q[k], numeric.Sign(r.v[k]))
-			}
+		count := 0.0 // of rows one after the other whose slopes are d
+		add := func() {
 			for _, i := range noisy {
 				x, y := &d[i], &with[i]
 				for a := range 3 {
-					y[a] = variance * (c[a][0]*x[0] + c[a][1]*x[1] + c[a][2]*x[2])
+					y[a] = count * variance * (c[a][0]*x[0] + c[a][1]*x[1] + c[a][2]*x[2])
 				}
 			}
 			for _, i := range noisy {
@@ -102,8 +97,24 @@ func (r *regression) columnNoise() []float64 {
 					out[i*p+j] += d[i][0]*with[j][0] + d[i][1]*with[j][1] + d[i][2]*with[j][2]
 				}
 			}
-			any = true
+			count = 0
 		}
+		for k := from; k < to; k++ {
+			if !r.fittedRows[k] {
+				continue
+			}
+			for _, j := range noisy {
+				if of := slopes[j](r.q[k], numeric.Sign(r.v[k])); of != d[j] {
+					if count > 0 {
+						add()
+					}
+					d[j] = of
+				}
+			}
+			count++
+		}
+		any = any || count > 0
+		add()
 	})
 	if !any {
 		return nil

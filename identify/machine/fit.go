@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"math"
 	"slices"
 	"time"
@@ -55,6 +56,8 @@ type Result struct {
 	rest    []float64   // rad/s or m/s, least speed by joint
 	blur    int         // place among blurs
 	motions []Recording // the simulated motions of the last round of IV
+
+	progress *progress
 }
 
 // Joint is how well the torque of a joint is explained.
@@ -79,8 +82,8 @@ func (j *Joint) explain(y, e []float64) {
 }
 
 // Fit finds the base parameters from all recordings at once. coulomb has the Coulomb friction of the machine file by joint; nil: none.
-// The error is ErrMachine, a *record.Error, or about the settings.
-func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Result, error) {
+// The error is ErrMachine, a *record.Error, about the settings, or that of ctx: there are no values then.
+func Fit(ctx context.Context, m *multibody.Model, s Spec, recs []Recording, coulomb []float64, watch fit.Watch) (*Result, error) {
 	began := time.Now()
 	if err := Check(m); err != nil {
 		return nil, err
@@ -96,6 +99,17 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 		return r, err
 	}
 	recs = withoutSpikes(recs)
+	r.progress = &progress{ctx: ctx, watch: watch}
+	for _, rec := range recs {
+		r.progress.samples += rec[0].Len()
+	}
+	rounds := 0.
+	if s.Instruments == UseCheck || s.Instruments == UseEstimate {
+		rounds = usualRounds
+	}
+	if err := r.progress.begin("columns of the motion", columnsWork, timingWork+rounds+halfWork+lackingWork); err != nil {
+		return nil, err
+	}
 	r.Start = r.Base.Of(r.Base.Start())
 	f := s.filters(recs[0][0].Dt)
 	r.rowTime = recs[0][0].Dt * float64(s.Decimate)
@@ -128,11 +142,14 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	if r.Unidentifiable, err = r.sys.solve(); err != nil {
 		return nil, err
 	}
+	if err := r.progress.begin("times of the torques", timingWork, rounds+halfWork+lackingWork); err != nil {
+		return nil, err
+	}
 	if err := r.settleTiming(recs, &f, p); err != nil {
 		return nil, err
 	}
 	r.Values, r.FreeParams = r.sys.theta, r.sys.freeParams
-	if s.Instruments == UseCheck || s.Instruments == UseEstimate {
+	if rounds > 0 {
 		iv := (*system)(nil)
 		r.IV, iv = r.instruments(recs)
 		if s.Instruments == UseEstimate {
@@ -150,8 +167,17 @@ func Fit(m *multibody.Model, s Spec, recs []Recording, coulomb []float64) (*Resu
 	r.Joints = r.explain(p, r.Values)
 	r.combineJointErrors(r.sys.blocks)
 	r.Share = r.shares()
+	if err := r.progress.begin("half the cutoff", halfWork, lackingWork); err != nil {
+		return nil, err
+	}
 	r.HalfCutoff, r.HalfErr = r.halfCutoffValues(recs)
+	if err := r.progress.begin("what machine and records may lack", lackingWork, 0); err != nil {
+		return nil, err
+	}
 	r.Suspects = r.suspects(recs)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	r.Compute = time.Since(began)
 	return r, nil
 }

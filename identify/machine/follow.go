@@ -14,8 +14,10 @@ import (
 	"hilrig/identify/record"
 )
 
-// longestStep of the simulation of a machine (s).
-const longestStep = 1e-3
+const (
+	longestStep      = 1e-3 // s, of the simulation of a machine
+	samplesPerReport = 100  // of its progress
+)
 
 // ErrRunsAway is a simulation that does not stay with the record.
 var ErrRunsAway = errors.New("the machine with these estimates does not follow the record")
@@ -39,7 +41,7 @@ func (r *Result) follow(recs []Recording, theta []float64, bandwidth float64) (m
 	d := r.dynamics(theta)
 	motions = make([]Recording, len(recs))
 	errs := make([]error, len(recs))
-	fit.Parallel(len(recs), func(i int) { motions[i], errs[i] = d.follow(recs[i], r.rest, far, bandwidth, reference) })
+	fit.Parallel(len(recs), func(i int) { motions[i], errs[i] = d.follow(recs[i], r.rest, far, bandwidth, reference, r.progress) })
 	return motions, reference, errors.Join(errs...)
 }
 
@@ -82,7 +84,7 @@ func (r *Result) dynamics(theta []float64) *dynamics {
 }
 
 // follow simulates one recording. slow are the speeds within which friction changes its sign, far is how far a joint may be off.
-func (d *dynamics) follow(rec Recording, slow, far []float64, bandwidth float64, reference bool) (Recording, error) {
+func (d *dynamics) follow(rec Recording, slow, far []float64, bandwidth float64, reference bool, progress *progress) (Recording, error) {
 	nv, n, dt := d.m.NV(), rec[0].Len(), rec[0].Dt
 	low := filter.Butterworth(4, math.Min(bandwidth, 0.4/dt), 1/dt)
 	if n <= low.Padding() {
@@ -128,6 +130,11 @@ func (d *dynamics) follow(rec Recording, slow, far []float64, bandwidth float64,
 		}
 		if t+1 == n {
 			break
+		}
+		if t%samplesPerReport == samplesPerReport-1 {
+			if err := progress.simulated(samplesPerReport); err != nil {
+				return nil, err
+			}
 		}
 		for part := range parts {
 			x := float64(part+1) / float64(parts)

@@ -77,6 +77,10 @@ func (r *Result) instruments(recs []Recording) (*Instruments, *system) {
 	}
 	step := math.Inf(1)
 	for out.Rounds = 1; out.Rounds <= maxRounds; out.Rounds++ {
+		if err := r.progress.begin(fmt.Sprintf("simulated motion, round %d", out.Rounds), 1,
+			math.Max(0, usualRounds-float64(out.Rounds))+halfWork+lackingWork); err != nil {
+			return fail("%v", err)
+		}
 		motions, followed, err := r.follow(recs, sys.theta, out.Bandwidth)
 		if err != nil {
 			return fail("%v", err)

@@ -44,7 +44,7 @@ func instrumentCoverage(t *testing.T, s *simulated, seeds int) (iv, ls, wide flo
 		for i, use := range []Use{UseEstimate, UseNone} {
 			spec := s.spec()
 			spec.Instruments = use
-			r, err := Fit(m, spec, rec, nil)
+			r, err := Fit(t.Context(), m, spec, rec, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestNoiseMakesLeastSquaresSmaller(t *testing.T) {
 	spec := s.spec()
 	spec.Instruments = UseCheck
 	check := func(rec Recording) *Instruments {
-		r, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil)
+		r, err := Fit(t.Context(), s.model(t, 0.2), spec, []Recording{rec}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestInstrumentsAgreeWithoutNoise(t *testing.T) {
 	s := simulatedArms(t)[0]
 	spec := s.spec()
 	spec.Instruments = UseCheck
-	r, err := Fit(s.model(t, 0.2), spec, []Recording{s.noisy(s.clean, 3, 1)}, nil)
+	r, err := Fit(t.Context(), s.model(t, 0.2), spec, []Recording{s.noisy(s.clean, 3, 1)}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestInstrumentsFollowReferences(t *testing.T) {
 	}
 	spec := s.spec()
 	spec.Instruments, spec.Bandwidth = UseEstimate, 8
-	r, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil)
+	r, err := Fit(t.Context(), s.model(t, 0.2), spec, []Recording{rec}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestInstrumentsMissing(t *testing.T) {
 		}
 		rec[i] = &c
 	}
-	r, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil)
+	r, err := Fit(t.Context(), s.model(t, 0.2), spec, []Recording{rec}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestInstrumentsMissing(t *testing.T) {
 		t.Errorf("%q", r.IV.Failure)
 	}
 	spec.Instruments = UseEstimate
-	if _, err := Fit(s.model(t, 0.2), spec, []Recording{rec}, nil); err == nil ||
+	if _, err := Fit(t.Context(), s.model(t, 0.2), spec, []Recording{rec}, nil, nil); err == nil ||
 		!strings.Contains(err.Error(), "no estimate by instrumental variables: the machine with these estimates does not follow the record") ||
 		errors.Is(err, ErrMachine) {
 		t.Errorf("%v", err)

@@ -16,7 +16,7 @@ import (
 // lacks are the kinds of structure that a fit of a record finds, with what they are.
 func (s *simulated) lacks(t *testing.T, rec Recording) (kinds, what []string) {
 	t.Helper()
-	r, err := Fit(s.model(t, 0.2), s.spec(), []Recording{rec}, nil)
+	r, err := Fit(t.Context(), s.model(t, 0.2), s.spec(), []Recording{rec}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func scaledPosition(rec Recording, joint int, scale float64) Recording {
 func TestNoiseOfJoints(t *testing.T) {
 	planar := simulatedArms(t)[0]
 	fitted := func(rec Recording) *Result {
-		r, err := Fit(planar.model(t, 0.2), planar.spec(), []Recording{rec}, nil)
+		r, err := Fit(t.Context(), planar.model(t, 0.2), planar.spec(), []Recording{rec}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestLuGre(t *testing.T) {
 	}
 	spec := DefaultSpec()
 	spec.Instruments = UseNone
-	r, err := Fit(m, spec, []Recording{cleanRecord(t, "lugre", 2)}, nil)
+	r, err := Fit(t.Context(), m, spec, []Recording{cleanRecord(t, "lugre", 2)}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestLag(t *testing.T) {
 		for k := range force {
 			rec[1].Force[k] = force[min(max(k-samples, 0), len(force)-1)]
 		}
-		r, err := Fit(planar.model(t, 0.2), planar.spec(), []Recording{rec}, nil)
+		r, err := Fit(t.Context(), planar.model(t, 0.2), planar.spec(), []Recording{rec}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

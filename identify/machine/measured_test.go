@@ -56,7 +56,7 @@ func TestMeasuredArm(t *testing.T) {
 	s := DefaultSpec()
 	s.Cutoff, s.MinVelocity = 6, []float64{0, 0}
 	fitted := func(s Spec, recs []Recording) (*Result, map[string]float64) {
-		r, err := Fit(m, s, recs, nil)
+		r, err := Fit(t.Context(), m, s, recs, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

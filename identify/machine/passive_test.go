@@ -40,7 +40,7 @@ func TestPassiveJoints(t *testing.T) {
 		spec.MinVelocity = []float64{0.05, 0.05}
 		noisy := slices.Clone(s.noisy(s.clean, 5, 1))
 		noisy[1-driven].Force = s.clean[1-driven].Force
-		r, err := Fit(s.model(t, 0.2), spec, []Recording{noisy}, nil)
+		r, err := Fit(t.Context(), s.model(t, 0.2), spec, []Recording{noisy}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestPassiveRefused(t *testing.T) {
 	s := free(t, "pendubot", 0)
 	spec := s.spec()
 	fit := func(m *multibody.Model, rec Recording) string {
-		_, err := Fit(m, spec, []Recording{rec}, nil)
+		_, err := Fit(t.Context(), m, spec, []Recording{rec}, nil, nil)
 		if err == nil {
 			return ""
 		}

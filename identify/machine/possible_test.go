@@ -11,7 +11,7 @@ import (
 func TestFullParameters(t *testing.T) {
 	for _, s := range simulatedArms(t) {
 		m := s.model(t, 0.2)
-		r, err := Fit(m, s.spec(), []Recording{s.noisy(s.clean, 5, 1)}, nil)
+		r, err := Fit(t.Context(), m, s.spec(), []Recording{s.noisy(s.clean, 5, 1)}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestFullParameters(t *testing.T) {
 func TestPossible(t *testing.T) {
 	for _, s := range simulatedArms(t) {
 		m := s.model(t, 0.2)
-		r, err := Fit(m, s.spec(), []Recording{s.noisy(s.clean, 6, 1)}, nil)
+		r, err := Fit(t.Context(), m, s.spec(), []Recording{s.noisy(s.clean, 6, 1)}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func trueParams(s *simulated, b *Base) []float64 {
 func TestEssential(t *testing.T) {
 	s := simulatedArms(t)[1]
 	m := s.model(t, 0)
-	r, err := Fit(m, s.spec(), []Recording{s.noisy(s.clean, 7, 6)}, s.fc) // six times the noise
+	r, err := Fit(t.Context(), m, s.spec(), []Recording{s.noisy(s.clean, 7, 6)}, s.fc, nil) // six times the noise
 	if err != nil {
 		t.Fatal(err)
 	}

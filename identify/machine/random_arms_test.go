@@ -111,7 +111,7 @@ func TestPossibleOfRandomArms(t *testing.T) {
 		})
 		spec := DefaultSpec()
 		spec.Instruments = UseNone
-		r, err := Fit(m, spec, []Recording{armRecord(a, seed+7, []float64{0.05, 0.1, 0.2}[joints%3])}, nil)
+		r, err := Fit(t.Context(), m, spec, []Recording{armRecord(a, seed+7, []float64{0.05, 0.1, 0.2}[joints%3])}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestUnreal(t *testing.T) {
 		m := modelOf(t, a, 0.3, true, seed)
 		spec := DefaultSpec()
 		spec.Instruments = UseNone
-		r, err := Fit(m, spec, []Recording{tr.Record(sensorsOf(tr, seed, 0.05))}, nil)
+		r, err := Fit(t.Context(), m, spec, []Recording{tr.Record(sensorsOf(tr, seed, 0.05))}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,8 +34,8 @@ func TestRecordingsOfNearlyOneRate(t *testing.T) {
 		}
 		recs = append(recs, Recording{d})
 	}
-	r, err := Fit(m, Spec{Terms: []Term{Inertia, Viscous, Coulomb}, Cutoff: 20, Order: 4, MinVelocity: []float64{FromRecord}, Trim: 0.2},
-		recs, nil)
+	r, err := Fit(t.Context(), m, Spec{Terms: []Term{Inertia, Viscous, Coulomb}, Cutoff: 20, Order: 4, MinVelocity: []float64{FromRecord}, Trim: 0.2},
+		recs, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestUnidentifiableIsRefused(t *testing.T) {
 		out[joint] = &d
 		return out
 	}
-	r, err := Fit(m, s.spec(), []Recording{still(s.clean, 0)}, nil)
+	r, err := Fit(t.Context(), m, s.spec(), []Recording{still(s.clean, 0)}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,14 +110,14 @@ func TestRefusals(t *testing.T) {
 		{"direction", bad(func(s *Spec) { s.ByDirection = true }), []Recording{s.clean}, "leave offset out"},
 		{"terms", bad(func(s *Spec) { s.Terms = nil }), []Recording{s.clean}, "terms: empty"},
 	} {
-		_, err := Fit(m, c.spec, c.recs, nil)
+		_, err := Fit(t.Context(), m, c.spec, c.recs, nil, nil)
 		var bad *record.Error
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v (%v), want %q", c.name, err, errors.As(err, &bad), c.want)
 		}
 	}
 	for _, ok := range []Spec{bad(func(s *Spec) { s.Cutoff = 99; s.Decimate = 1 }), bad(func(s *Spec) { s.Decimate = 12 })} {
-		if _, err := Fit(m, ok, []Recording{s.clean}, nil); err != nil {
+		if _, err := Fit(t.Context(), m, ok, []Recording{s.clean}, nil, nil); err != nil {
 			t.Errorf("cutoff %g, decimate %d: %v", ok.Cutoff, ok.Decimate, err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestFrictionByDirection(t *testing.T) {
 			d.Force[k] += 0.4
 		}
 	}
-	r, err := Fit(s.model(t, 0), spec, []Recording{rec}, nil)
+	r, err := Fit(t.Context(), s.model(t, 0), spec, []Recording{rec}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestShortPiecesAreSaid(t *testing.T) {
 		recs []Recording
 		want bool
 	}{{[]Recording{s.clean}, false}, {pieces, true}} {
-		r, err := Fit(s.model(t, 0.2), s.spec(), c.recs, nil)
+		r, err := Fit(t.Context(), s.model(t, 0.2), s.spec(), c.recs, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -155,7 +155,7 @@ func (r *Result) covered(t testing.TB, truth []float64) (held, of int, missed []
 func TestSimulatedArms(t *testing.T) {
 	for _, s := range simulatedArms(t) {
 		truth := s.truth(t)
-		r, err := Fit(s.model(t, 0.2), s.spec(), []Recording{s.clean}, nil)
+		r, err := Fit(t.Context(), s.model(t, 0.2), s.spec(), []Recording{s.clean}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestUnfilteredSignsLoseFriction(t *testing.T) {
 		both := [2]*Result{}
 		for i := range both {
 			spec.RawSigns = i == 1
-			r, err := Fit(s.model(t, 0.2), spec, []Recording{s.clean}, nil)
+			r, err := Fit(t.Context(), s.model(t, 0.2), spec, []Recording{s.clean}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +218,7 @@ func coverage(t *testing.T, s *simulated, seeds int) float64 {
 	held, of := 0, 0
 	miss := map[string]int{}
 	for seed := range seeds {
-		r, err := Fit(m, s.spec(), []Recording{s.noisy(s.clean, uint64(seed), 1)}, nil)
+		r, err := Fit(t.Context(), m, s.spec(), []Recording{s.noisy(s.clean, uint64(seed), 1)}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,6 +157,9 @@ func (s *lagSearch) refine(t *timing) (*system, float64) {
 	}
 	slopes, from := make([][]float64, len(sys.blocks)), slices.Clone(t.lag) // and the lags for which they are
 	for range lagRounds {
+		if s.r.progress.ctx.Err() != nil {
+			return nil, 0
+		}
 		for i, lag := range t.lag {
 			if math.Abs(lag-from[i]) > slopeStep/s.r.Spec.Cutoff {
 				slopes, from = make([][]float64, len(sys.blocks)), slices.Clone(t.lag)

@@ -36,11 +36,11 @@ func TestWildSamples(t *testing.T) {
 			}
 			spoiled[i] = &c
 		}
-		want, err := Fit(m, spec, []Recording{clean}, nil)
+		want, err := Fit(t.Context(), m, spec, []Recording{clean}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Fit(m, spec, []Recording{spoiled}, nil)
+		got, err := Fit(t.Context(), m, spec, []Recording{spoiled}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
