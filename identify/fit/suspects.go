@@ -236,7 +236,7 @@ func (m *Motion) speed() {
 	}
 	m.jumps = false
 	m.direction(own)
-	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4, 0.8} {
+	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.topSpeed
 		m.jumps = true
 		sp := m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share),
