@@ -68,7 +68,7 @@ func TestContactDocsAreCurrent(t *testing.T) {
 
 // head is what a page says before its tables.
 func head(t *testing.T, page string) string {
-	text, err := os.ReadFile("testdata/" + page + "-head.md")
+	text, err := os.ReadFile("testdata/" + page + "-head.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
