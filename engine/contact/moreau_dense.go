@@ -103,19 +103,24 @@ func (d *dense) Accelerate(t float64, q, u, acc []float64) bool {
 // factor factors the mass matrix; false when it is not positive definite or not finite. One that is diagonal has its inverse in inv.
 func (d *dense) factor() bool {
 	f := d.f
-	d.diag = f > 6 // small ones gain nothing
-	for i, v := range d.mass {
-		if d.diag = d.diag && (v == 0 || i%(f+1) == 0); !d.diag {
-			break
-		}
-	}
-	if !d.diag {
+	if d.diag = f > 6 && isDiagonal(d.mass, f); !d.diag { // small ones gain nothing
 		return cholesky(d.mass, d.lower, d.inv, f)
 	}
 	for i := range f {
 		m := d.mass[i*(f+1)]
 		if d.inv[i] = 1 / m; !(m > 0) || math.IsInf(m, 0) {
 			return false
+		}
+	}
+	return true
+}
+
+func isDiagonal(a []float64, n int) bool {
+	for i := 1; i < n; i++ {
+		for _, v := range a[(i-1)*(n+1)+1 : i*(n+1)] { // between two elements of the diagonal
+			if v != 0 {
+				return false
+			}
 		}
 	}
 	return true

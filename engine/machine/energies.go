@@ -130,8 +130,7 @@ func (s *Stepper) Forces(t, h float64, x []float64) multibody.Status {
 		b, a := &s.movers[k], &m.axes[s.movers[k].axis]
 		f := b.f
 		if smooth, ok := b.Mover.(*smoothed); ok {
-			f, _ = smooth.bearing.Curve(a.velocity(v))
-			f = -f
+			f = -smooth.bearing.Friction(a.velocity(v))
 		}
 		a.push(f, s.base)
 	}

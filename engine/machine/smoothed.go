@@ -41,8 +41,7 @@ func (s *smoothed) Move(h, _, v, mass, torque float64) (w, end float64, st engin
 		}
 		way += d * (v + d*phi2*a)
 		end := v + d*phi1*a
-		curve, _ := s.bearing.Curve(end)
-		miss := (f + df*(end-v) - curve) / mass
+		miss := (f + df*(end-v) - s.bearing.Friction(end)) / mass
 		v = end + 2*d*phi3*miss
 		way += d * d / 2 * phi3 * miss
 		left -= d

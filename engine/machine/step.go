@@ -363,18 +363,17 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 			return false, false
 		}
 		// (1 − h/2·C·S)·ŵ = v + h/2·(a0 + C·(τ − S·w)),   D = (1 − h/2·C·S)⁻¹·h/2·C
-		s.implicit(h)
-		if !s.lu.Factor() {
+		if !s.implicit(h) {
 			return false, false
 		}
-		s.lu.Solve(s.hat)
+		s.solve(s.hat)
 		for k := range s.movers {
 			at := s.movers[k].place
 			d := s.d[k*p : k*p+p]
 			for l := range p {
 				d[l] = h / 2 * s.c[l*p+at]
 			}
-			s.lu.Solve(d)
+			s.solve(d)
 		}
 		calm := s.meet(h, q)
 		// speeds with the forces of the movers, and the torques that go with them
@@ -422,10 +421,11 @@ func (s *Stepper) acting(t, h float64, q, v, z []float64) (ok, met bool) {
 	}
 }
 
-// implicit writes 1 − h/2·C·S and what the speeds without the forces of movers come from. S is mostly diagonal: of each of its rows
-// the part is taken that is not zero.
-func (s *Stepper) implicit(h float64) {
-	p, a := len(s.p), s.lu.A
+// implicit factors 1 − h/2·C·S and writes what the speeds without the forces of movers come from. S is mostly diagonal, or zero: of each of
+// its rows the part is taken that is not zero. false: the matrix is singular or not finite.
+func (s *Stepper) implicit(h float64) bool {
+	p := len(s.p)
+	s.sloped = false
 	for l := range p {
 		row := s.sp[l*p : l*p+p]
 		first, end := 0, p
@@ -436,6 +436,7 @@ func (s *Stepper) implicit(h float64) {
 			first++
 		}
 		s.filled[l] = [2]int{first, end}
+		s.sloped = s.sloped || first < end
 		f := s.tp[l]
 		for j := first; j < end; j++ {
 			f -= row[j] * s.wp[j]
@@ -443,20 +444,33 @@ func (s *Stepper) implicit(h float64) {
 		s.constantForces[l] = f
 	}
 	for k := range p {
-		x := s.vp[k] + h/2*s.ap[k]
-		c, to := s.c[k*p:k*p+p], a[k*p:k*p+p]
-		clear(to)
+		c, x := s.c[k*p:k*p+p], s.vp[k]+h/2*s.ap[k]
 		for l, f := range s.constantForces {
 			x += h / 2 * c[l] * f
-			for j := s.filled[l][0]; j < s.filled[l][1]; j++ {
+		}
+		s.hat[k] = x
+		if !s.sloped {
+			continue
+		}
+		to := s.lu.A[k*p : k*p+p]
+		clear(to)
+		for l, filled := range s.filled {
+			for j := filled[0]; j < filled[1]; j++ {
 				to[j] += c[l] * s.sp[l*p+j]
 			}
 		}
-		s.hat[k] = x
 		for j := range to {
 			to[j] *= -h / 2
 		}
 		to[k]++
+	}
+	return !s.sloped || s.lu.Factor()
+}
+
+// solve replaces b by (1 − h/2·C·S)⁻¹·b.
+func (s *Stepper) solve(b []float64) {
+	if s.sloped {
+		s.lu.Solve(b)
 	}
 }
 
@@ -479,7 +493,7 @@ func (s *Stepper) refine(h float64) {
 	for k := range p {
 		speed[k] = h / 2 * dot(s.c[k*p:k*p+p], missed)
 	}
-	s.lu.Solve(speed)
+	s.solve(speed)
 	for k := range p {
 		s.tp[k] += missed[k] + dot(s.sp[k*p:k*p+p], speed)
 	}

@@ -70,6 +70,7 @@ type Stepper struct {
 	constantForces             []float64 // forces that do not depend on the speeds
 	speed, missed              []float64 // of refine
 	filled                     [][2]int  // of each row of sp: first and behind the last that is not zero
+	sloped                     bool      // any of them is not zero
 	c                          []float64 // p×p  accelerations along P by the forces along P
 	lu                         engine.LU
 	powers                     []circuit.Power

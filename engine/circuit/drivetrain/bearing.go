@@ -81,16 +81,26 @@ func (b *Bearing) load() float64 {
 	return b.Load
 }
 
-// Curve is the smoothed friction at a speed, with its load, and its slope.
+// level is the size of the steady friction, with its load, at the size of a speed. It has a jump at v = 0: its sides are taken, and the
+// smallest speed that is one.
+func (b *Bearing) level(v float64) (level, at float64) {
+	at = max(math.Abs(v), 1e-6*b.Speed)
+	return b.load() * math.Abs(b.Law.SteadyForce(at)), at
+}
+
+// Friction is the smoothed friction at a speed, with its load.
+func (b *Bearing) Friction(v float64) float64 {
+	level, _ := b.level(v)
+	return level * math.Tanh(v/b.Speed)
+}
+
+// Curve is Friction and its slope.
 func (b *Bearing) Curve(v float64) (f, df float64) {
-	load := b.load()
-	// the steady curve has a jump at v = 0: its sides are taken, and the smallest speed that is one
-	at := max(math.Abs(v), 1e-6*b.Speed)
-	level := load * math.Abs(b.Law.SteadyForce(at))
+	level, at := b.level(v)
 	d := 1e-4 * at
-	fall := (load*math.Abs(b.Law.SteadyForce(at+d)) - level) / d
+	next, _ := b.level(at + d)
 	s := math.Tanh(v / b.Speed)
-	return level * s, level*(1-s*s)/b.Speed + fall*math.Abs(s)
+	return level * s, level*(1-s*s)/b.Speed + (next-level)/d*math.Abs(s)
 }
 
 // Flow adds the friction of the instant.
@@ -99,7 +109,7 @@ func (b *Bearing) Flow(t float64, q, v, z, dz, tau []float64) (circuit.Power, en
 	var f float64
 	switch {
 	case b.Speed > 0:
-		f, _ = b.Curve(rate)
+		f = b.Friction(rate)
 	case b.flow == nil:
 		return circuit.Power{}, engine.NotConverged
 	default:
