@@ -409,8 +409,15 @@ func (j *job) lacking(m *axis.Model, params, at []fit.Param) bool {
 	})
 	sol.Workers, left.Workers = j.plan.workers(), j.plan.workers()
 	st := &stage{sol: sol, pushResponse: underLess(m, sol)}
-	return fit.Certain(sol, st.onMotion(left, fit.Likeliest(left, suspects), false))
+	var rows []int
+	for looked, k := left.Looked(), 0; k < len(looked); k += max(1, len(looked)/rankingRows) {
+		rows = append(rows, looked[k])
+	}
+	return fit.Certain(sol, st.onMotion(left, fit.Likeliest(left, suspects, rows), false))
 }
+
+// rankingRows are enough to tell which suspect of a kind explains most, where one is there for certain.
+const rankingRows = 800
 
 // ledStarts is from how many survivors of an evolution that was led back along the record a descent begins.
 const ledStarts = 3

@@ -30,7 +30,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		suspects = fit.Suspects(inverse, j.plan.Model.Rotary, j.plan.Model.Drive.Recorded())
 		if st.pushResponse != nil {
 			if !j.plan.Model.Drive.Recorded() {
-				suspects = fit.Likeliest(inverse, withFading(inverse, suspects))
+				suspects = fit.Likeliest(inverse, withFading(inverse, suspects), inverse.Looked())
 			}
 			suspects = st.onMotion(inverse, suspects, r.Residual.White || st.runs > 0 && st.runs < len(suspects))
 			if s.NoiseKnown && s.Blur == 0 { // the columns answer to a smoothed motion, which holds noise of the prediction errors around it

@@ -26,7 +26,7 @@ func TestLikeliestOfManyShowsByChance(t *testing.T) {
 			x := draw()
 			list = append(list, Suspect{Kind: "cogging", Columns: []func(int) float64{func(k int) float64 { return x[k] }}})
 		}
-		kept := Likeliest(s, list)
+		kept := Likeliest(s, list, s.Looked())
 		if len(kept) != 1 {
 			t.Fatalf("%d suspects of one kind", len(kept))
 		}
