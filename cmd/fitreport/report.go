@@ -224,13 +224,17 @@ func misfits(r *identify.Result) (out []struct {
 			fit.Quality
 		}{on, q})
 	}
-	if r.Weighted {
-		add("fitted records, weighted", r.Fit)
+	if r.Weighted { // by the uncertainty of each prediction: a share of the measured is none
+		q := r.Fit
+		q.Percent, q.Relative = nil, nil
+		add("fitted records, weighted", q)
 	} else {
 		add("fitted records", r.Fit)
 	}
 	if r.Unweighted != nil {
-		add("fitted records, unweighted", *r.Unweighted)
+		q := *r.Unweighted
+		q.AICc, q.BIC = nil, nil // nothing is free in it
+		add("fitted records, unweighted", q)
 	}
 	if v := r.Validation; v != nil {
 		add("validation", v.Fit)

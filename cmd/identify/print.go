@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
@@ -71,8 +72,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	white := "white: the classical errors hold, and the interval is theirs"
 	if !r.Residual.White {
 		white = fmt.Sprintf("not white (autocorrelation %.2f from row to row): %d rows count as about %.3g; go by the robust errors, as the "+
-			"interval does",
-			r.Residual.Lag1, r.Fit.Rows, r.Residual.Effective)
+			"interval does", report.Clean(math.Round(100*r.Residual.Lag1)/100), r.Fit.Rows, r.Residual.Effective)
 	}
 	fmt.Fprintf(w, "whiteness    %s\n", white)
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	}
 	printCorrelation(w, r.Result)
 	for _, s := range r.Sensitivity {
-		fmt.Fprintf(w, "with         %s: %.4g %s", s.What, report.Number(s.RMS), s.Unit)
+		fmt.Fprintf(w, "instead      %s: %s", s.What, strings.TrimSpace(fmt.Sprintf("%.4g %s", report.Number(s.RMS), s.Unit)))
 		if s.Worst != "" {
 			fmt.Fprintf(w, ", %s moves by %.1f standard errors", s.Worst, s.Moves)
 		}
@@ -223,10 +223,14 @@ func misfitLine(q fit.Quality, weighted bool, quantity string) string {
 	}
 	s := fmt.Sprintf("%.3g%s rms", report.Number(q.RMS), unit)
 	if q.Relative != nil && *q.Relative != 0 && !weighted {
-		if quantity != "" {
-			quantity += " "
+		of := "relative error"
+		switch {
+		case strings.Contains(quantity, " "):
+			of += " of the " + quantity
+		case quantity != "":
+			of = "relative " + quantity + " error"
 		}
-		s += fmt.Sprintf(", relative %serror %.2f %%", quantity, *q.Relative)
+		s += fmt.Sprintf(", %s %.2f %%", of, *q.Relative)
 	}
 	return s
 }
@@ -243,7 +247,10 @@ const maxSources = 12
 
 // printBudget writes where the uncertainty of each parameter comes from, the largest source first.
 func printBudget(w io.Writer, r *identify.Result) {
-	lead := "uncertainty"
+	lead, width := "uncertainty", 8
+	for i := range r.Parameters {
+		width = max(width, utf8.RuneCountInString(r.Parameters[i].Name))
+	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if p.Fixed || p.State() || p.Combined == nil || !(*p.Combined > 0) {
@@ -260,7 +267,7 @@ func printBudget(w io.Writer, r *identify.Result) {
 				parts = append(parts, fmt.Sprintf("%.0f %% %s", share, c.Source))
 			}
 		}
-		fmt.Fprintf(w, "%-13s%-8s %s: %s\n", lead, p.Name, report.Prefixed(*p.Combined, 2, p.Unit), strings.Join(parts, ", "))
+		fmt.Fprintf(w, "%-13s%-*s %s: %s\n", lead, width, p.Name, report.Prefixed(*p.Combined, 2, p.Unit), strings.Join(parts, ", "))
 		lead = ""
 	}
 }

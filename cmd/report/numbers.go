@@ -52,8 +52,17 @@ func (x Number) Format(f fmt.State, verb rune) {
 // scientificNumber is a number as %g and %e write it with an exponent, and the word behind it.
 var scientificNumber = regexp.MustCompile(`(^|[^\w."])(\d(?:\.\d+)?e[+-]\d\d+)\b(?: ([^\s,;:()|]+))?`)
 
+// comparedNumber is a number that has the unit of the one behind it.
+var comparedNumber = regexp.MustCompile(`(\d(?:\.\d+)?e[+-]\d\d+) (instead of ±?[\d.e+-]+ ([^\s,;:()|]+))`)
+
 // Readable is a text whose numbers are those of people: ± 21 µs in place of ± 2.1e-05 s.
 func Readable(text string) string {
+	text = comparedNumber.ReplaceAllStringFunc(text, func(found string) string {
+		if m := comparedNumber.FindStringSubmatch(found); takesPrefix.MatchString(strings.TrimRight(m[3], ".")) {
+			return m[1] + " " + m[3] + " " + m[2]
+		}
+		return found
+	})
 	return scientificNumber.ReplaceAllStringFunc(text, func(found string) string {
 		m := scientificNumber.FindStringSubmatch(found)
 		x, err := strconv.ParseFloat(m[2], 64)

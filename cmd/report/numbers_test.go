@@ -44,7 +44,9 @@ func TestNumbersOfPeople(t *testing.T) {
 			Number(1.23456e-6), Number(1e-5), Number(4e-9), Number(0.1), Number(1)),
 		"lag ± 21 µs; p = 30e-6, 1.25 µN·m. 12.5e6 rows of run-1e5.csv, 70e-6": Readable("lag ± 2.1e-05 s; p = 3e-05, 1.25e-06 N·m. 1.25e+07 rows " +
 			"of run-1e5.csv, 7e-05"), "120.6e-12 m": Readable("120.6e-12 m"),
-		"0.0028 ± 0.0005": PlusMinus(0.0028, 0.0005), "64.7e-6 ± 14.3e-6": PlusMinus(6.47e-5, 1.43e-5), "70e-6": PlusMinus(7e-5, 0),
+		"to ±1.5 µN·m·s instead of ±280 nN·m·s, 2e-6 instead of 0.1 kg": Readable("to ±1.5e-06 instead of ±2.8e-07 N·m·s, 2e-06 instead of 0.1 kg"),
+		"±1.5 µm instead of ±0.1 m":                                     Readable("±1.5e-06 instead of ±0.1 m"),
+		"0.0028 ± 0.0005":                                               PlusMinus(0.0028, 0.0005), "64.7e-6 ± 14.3e-6": PlusMinus(6.47e-5, 1.43e-5), "70e-6": PlusMinus(7e-5, 0),
 		"−70.64·10⁻⁶": Typeset("-70.64e-6"), "1.2·10¹²": Typeset("1.2e+12"), "3·10⁻⁷": Typeset("3e-07"), "+0.5": Typeset("+0.5"), "–": Typeset("–"),
 	} {
 		if got != want {

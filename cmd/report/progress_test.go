@@ -115,12 +115,12 @@ func TestProgressOfAStageThatSaysNothing(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); said() == "" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 	}
 	p.Finish()
-	if said() != "ball: markers, for 34s\n" {
+	if said() != "ball: markers, 34s so far\n" {
 		t.Errorf("%q", said())
 	}
 	seconds.Store(100)
 	time.Sleep(beatEvery + 200*time.Millisecond)
-	if said() != "ball: markers, for 34s\n" {
+	if said() != "ball: markers, 34s so far\n" {
 		t.Errorf("after the end: %q", said())
 	}
 	if p.beat != nil {
