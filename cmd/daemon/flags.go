@@ -59,7 +59,7 @@ func (o *RigOptions) Flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "more log lines")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "errors only")
 	f.Float64Var(&o.Flood, "flood", 0, "with --bare: also send this many random bytes per second (a broken line)")
-	f.BoolVar(&o.NoRT, "no-rt", false, "do not ask for real-time scheduling")
+	f.BoolVar(&o.NoRT, "no-realtime", false, "do not ask for real-time scheduling")
 	f.BoolVar(&o.Life, "with-parent", false, "end when standard input ends")
 	f.StringVar(&o.Sockets, "sockets", "", "with --bare: folder for Unix sockets in place of pseudo-terminals")
 	_ = f.MarkHidden("with-parent")

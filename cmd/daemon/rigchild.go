@@ -50,7 +50,7 @@ func startRig(ctx context.Context, cfg *configs.Config, o RunOptions, emit func(
 	}
 	r := &rigChild{dir: dir, exited: make(chan struct{})}
 	r.cmd = exec.Command(exe, "rig", file, "--bare", "--with-parent", "--sockets", dir, "--flood", fmt.Sprint(o.Flood),
-		fmt.Sprintf("--no-rt=%v", o.NoRT || o.Single))
+		fmt.Sprintf("--no-realtime=%v", o.NoRT || o.Single))
 	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last
 	var errs strings.Builder
 	r.cmd.Stderr = &errs

@@ -120,6 +120,10 @@ func TestMisspeltWords(t *testing.T) {
 		{"rnu", "run"},
 		{"run --dri-run", `did you mean "--dry-run"?`},
 		{"config shw", `did you mean "show"?`},
+		{"run --no-rec", `did you mean "--no-record"?`}, // the beginning of a flag
+		{"completion bsh", `did you mean "bash"?`},
+		{"help runs prun", `did you mean "prune"?`},
+		{"help nothing", `no help on "nothing"`},
 		{"config schema --kind idenify", `did you mean "identify"?`},
 		{"study stik-slip", `did you mean "stick-slip"?`},
 		{"study colect", `did you mean "collect"?`},

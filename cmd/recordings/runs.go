@@ -19,6 +19,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs/schema"
+	"hilrig/engine/spelling"
 	"hilrig/hil/sink"
 )
 
@@ -142,6 +143,11 @@ func folderOf(args []string) (string, error) {
 	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
 		return dir, report.Exitf(report.Invalid, "runs: %s is no folder; want one with runs in it", dir)
 	} else if err != nil && len(args) > 0 {
+		for _, verb := range []string{"list", "tag", "remove", "verify", "prune"} {
+			if spelling.Nearest(dir, []string{verb}) != "" {
+				return dir, report.Exitf(report.Invalid, "runs: there is no folder %s; did you mean hil runs %s?", dir, verb)
+			}
+		}
 		return dir, report.Exitf(report.Invalid, "runs: %w", err)
 	}
 	return dir, nil

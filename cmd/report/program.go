@@ -38,7 +38,7 @@ func CommandLine() string {
 	return strings.Join(words, " ")
 }
 
-var hilVerb = regexp.MustCompile(`(^|[\s(,;:"'` + "`" + `])hil (run|rig|replay|runs|view|export|export-model|import|decode|identify|compare|simulate|scenario|laws|lcp|study|check|config|ports|latency|version|--help)\b`)
+var hilVerb = regexp.MustCompile(`(^|[\s(,;:"'` + "`" + `])hil (run|rig|replay|runs|view|export|export-model|import|decode|identify|compare|simulate|scenario|laws|lcp|study|check|config|ports|latency|version|completion|--help)\b`)
 
 // AsStarted puts the name of the program in place of hil in the commands of a hint.
 func AsStarted(hint string) string {

@@ -45,6 +45,7 @@ var verbExits = map[string][]int{
 	"runs prune":     {report.Invalid, report.Unavailable},
 	"laws":           {report.Interrupted},
 	"check":          {report.Invalid},
+	"completion":     {},
 	"config":         {},
 	"config schema":  {},
 	"config show":    {report.Invalid},
@@ -88,6 +89,23 @@ func Finish(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return report.ExitWith(report.Usage, fmt.Errorf("%w%s (see %s --help)", err, flagHint(c, err), c.CommandPath()))
 	})
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Short = "Print a script by which the Tab key of your shell completes verbs, flags, laws, methods, signals and runs"
+			c.Long, c.Example = c.Short+".", "  source <(hil completion bash)      # for this terminal; in ~/.bashrc for all"
+		case "help":
+			c.Args = func(_ *cobra.Command, topic []string) error {
+				if found, rest, err := root.Find(topic); err != nil || len(rest) > 0 {
+					word := topic[len(topic)-max(1, len(rest))]
+					return report.Exitf(report.Usage, "no help on %q%s", word, spelling.DidYouMean(word, subcommandNames(cmp.Or(found, root))))
+				}
+				return nil
+			}
+		}
+	}
 	finish(root)
 	completeVerb(root)
 }
