@@ -114,10 +114,15 @@ func topSpeed(recs []*record.Record) float64 {
 }
 
 // judgeDirection takes Coulomb friction out of what is identified where all motion goes one way: it and a constant force are
-// one number then, unless the user says what the constant force is.
+// one number then, unless the user says what the constant force is. Where it goes both ways, Coulomb friction may differ between them
+// instead: that is the same force.
 func (r *Result) judgeDirection(say sayer) {
 	oneWay := slices.ContainsFunc(r.Findings, func(f record.Finding) bool { return f.Kind == "one-direction" && f.Severity != record.Note })
-	if r.offsetKnown || !oneWay && !r.oneWay {
+	if r.offsetKnown {
+		return
+	}
+	if !oneWay && !r.oneWay {
+		r.sayDifference(say)
 		return
 	}
 	var names []string
@@ -132,6 +137,25 @@ func (r *Result) judgeDirection(say sayer) {
 		say(fit.OneDirection, fit.Weaken, names, "%s: all motion is in one direction, where friction and an unknown constant force (weight, "+
 			"zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}",
 			strings.Join(names, ", "))
+	}
+}
+
+// sayDifference says which Coulomb friction of each direction is the same as a constant force that differs from zero.
+func (r *Result) sayDifference(say sayer) {
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		fc, ok := r.Param(strings.TrimSuffix(p.Name, "offset") + "Fc")
+		ci := r.Interval(p)
+		if !ok || r.axisName(p.Name) != "offset" || ci == nil || ci[0]*ci[1] <= 0 || math.Abs(p.Value) <= systematic*fc.Value {
+			continue
+		}
+		next := ", or fit with --asymmetric"
+		if r.joint {
+			next = ""
+		}
+		say(fit.Indistinguished, fit.Remark, []string{p.Name, fc.Name}, "%s = %.4g %s may as well be Coulomb friction of %.4g forward and %.4g "+
+			"backward: motion does not tell them apart. Measure the constant force%s", p.Name, p.Value, p.Unit, fc.Value+p.Value, fc.Value-p.Value,
+			next)
 	}
 }
 
