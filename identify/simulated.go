@@ -409,14 +409,23 @@ func (j *job) lacking(m *axis.Model, params, at []fit.Param) bool {
 	})
 	sol.Workers, left.Workers = j.plan.workers(), j.plan.workers()
 	st := &stage{sol: sol, pushResponse: underLess(m, sol)}
-	var rows []int
-	for looked, k := left.Looked(), 0; k < len(looked); k += max(1, len(looked)/rankingRows) {
-		rows = append(rows, looked[k])
+	looked := left.Looked()
+	for _, step := range []int{max(1, len(looked)/rankingRows), 1} { // few rows nearly always tell as much as all
+		var rows []int
+		for k := 0; k < len(looked); k += step {
+			rows = append(rows, looked[k])
+		}
+		if fit.Certain(sol, st.onMotion(left, fit.Likeliest(left, suspects, rows), false)) {
+			return true
+		}
+		if step == 1 {
+			break
+		}
 	}
-	return fit.Certain(sol, st.onMotion(left, fit.Likeliest(left, suspects, rows), false))
+	return false
 }
 
-// rankingRows are enough to tell which suspect of a kind explains most, where one is there for certain.
+// rankingRows are about as many as tell which suspect of a kind explains most, where one is there for certain.
 const rankingRows = 800
 
 // ledStarts is from how many survivors of an evolution that was led back along the record a descent begins.
