@@ -95,12 +95,19 @@ func Export(ctx context.Context, path string, f ExportOptions) error {
 	defer run.Close()
 
 	opt := sink.ExportOptions{Channels: f.Channels, StartTime: f.StartTime, EndTime: f.EndTime, Decimate: f.Decimate}
+	seen := f.Stderr
+	if f.Path == "-" { // the terminal may show the rows themselves
+		seen = io.Discard
+	}
+	bar := report.NewProgress(seen)
+	defer bar.Finish()
+	bar.Watch(report.Stage{Method: "export", Note: f.Path})
 	answer := exported{Run: run.Path, File: f.Path, Warnings: []string{}}
 	write := func(w io.Writer) error {
 		var res sink.Exported
 		var err error
 		if known {
-			res, err = exportTable(ctx, run, w, opt, format)
+			res, err = exportTable(ctx, run, w, opt, format, alongRun(bar, "export", run))
 		} else {
 			res, err = sink.ExportCSV(ctx, run, w, opt)
 		}
@@ -119,6 +126,7 @@ func Export(ctx context.Context, path string, f ExportOptions) error {
 		err = report.WriteWhole(f.Path, f.Force, write)
 	}
 
+	bar.Finish()
 	// what could not be read is said even when the rest was written
 	if cut, lost := run.Truncated(); cut {
 		answer.Warnings = append(answer.Warnings, lost)
@@ -151,8 +159,22 @@ func Export(ctx context.Context, path string, f ExportOptions) error {
 	})
 }
 
+// alongRun shows how far the rows of a run are read, by their times.
+func alongRun(bar *report.Progress, verb string, run *sink.Run) func(*hil.Row) {
+	first, last, err := run.Span()
+	begin, rows := int64(0), 0
+	return func(row *hil.Row) {
+		if rows++; rows == 1 {
+			begin = row.T
+		}
+		if err == nil && rows%1000 == 1 {
+			bar.Watch(report.Stage{Method: verb, Phase: "t in ms", Step: int((row.T - begin) / 1e6), StepCount: int(last.Sub(first).Milliseconds())})
+		}
+	}
+}
+
 // exportTable writes what was chosen of a run in a format of tables.
-func exportTable(ctx context.Context, run *sink.Run, w io.Writer, opt sink.ExportOptions, format table.Format) (res sink.Exported, err error) {
+func exportTable(ctx context.Context, run *sink.Run, w io.Writer, opt sink.ExportOptions, format table.Format, watch func(*hil.Row)) (res sink.Exported, err error) {
 	e, err := run.Export(opt)
 	if err != nil {
 		return res, err
@@ -170,6 +192,7 @@ func exportTable(ctx context.Context, run *sink.Run, w io.Writer, opt sink.Expor
 				yield(nil, err)
 				return
 			}
+			watch(row)
 			for i, c := range t.Columns {
 				fillCell(&cells[i], c.Kind, e, i, row)
 			}

@@ -30,7 +30,9 @@ type ReplayResult struct {
 
 // PrintReplay repeats a run and says whether its rows are the same.
 func PrintReplay(ctx context.Context, path string, o *report.Output) error {
-	res, err := Replay(ctx, path)
+	bar := report.NewProgress(o.Stderr)
+	res, err := Replay(ctx, path, bar)
+	bar.Finish()
 	if err == nil {
 		err = o.Give(res, res.Print)
 	}
@@ -41,7 +43,7 @@ func PrintReplay(ctx context.Context, path string, o *report.Output) error {
 }
 
 // Replay repeats one run, epoch by epoch: each incarnation of the core began with a fresh controller.
-func Replay(ctx context.Context, path string) (ReplayResult, error) {
+func Replay(ctx context.Context, path string, bar *report.Progress) (ReplayResult, error) {
 	res := ReplayResult{Run: path}
 	rec, err := sink.OpenRun(path)
 	if err != nil {
@@ -72,6 +74,7 @@ func Replay(ctx context.Context, path string) (ReplayResult, error) {
 		return res, report.ExitWith(report.Invalid, err)
 	}
 
+	watch := alongRun(bar, "replay", rec)
 	it := rec.Iter()
 	var ahead hil.Row
 	have := it.Next(&ahead)
@@ -90,6 +93,7 @@ func Replay(ctx context.Context, path string) (ReplayResult, error) {
 				res.Gaps += ahead.Seq - last - 1
 			}
 			last = ahead.Seq
+			watch(&ahead)
 			*r = ahead
 			have = it.Next(&ahead)
 			return true

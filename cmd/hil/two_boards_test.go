@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,7 +58,7 @@ func TestDaemonTwoBoards(t *testing.T) {
 	if code := d.stop(); code != report.Trip && code != report.Interrupted {
 		t.Errorf("exit code %d", code)
 	}
-	res, err := daemon.Replay(t.Context(), d.ready.Run)
+	res, err := daemon.Replay(t.Context(), d.ready.Run, report.NewProgress(io.Discard))
 	if err != nil || res.Differ != 0 || res.Rows < 2000 {
 		t.Errorf("%d of %d rows differ: %s %v (%v)", res.Differ, res.Rows, res.FirstDifference, res.Signals, err)
 	}

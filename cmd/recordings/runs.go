@@ -326,7 +326,7 @@ func verify(ctx context.Context, args []string, o FolderOptions) error {
 	progress := report.NewProgress(o.Stderr)
 	defer progress.Finish()
 	for i, path := range paths {
-		progress.Watch(report.Stage{Method: "verify", Phase: filepath.Base(path), Step: i, StepCount: len(paths)})
+		progress.Watch(report.Stage{Method: "verify", Note: filepath.Base(path), Step: i, StepCount: len(paths)})
 		v := verified{Run: path, Problems: []string{}}
 		run, err := sink.OpenRun(path)
 		if err != nil {
