@@ -76,7 +76,8 @@ func TestOffsetOfASimulationLedBack(t *testing.T) {
 		if o.result == nil {
 			t.Fatal(o.reason)
 		}
-		if p, _ := o.result.Param("offset"); o.verdict == Identified || p.Worth == string(Identified) || !strings.HasPrefix(o.reason, "direction") {
+		p, _ := o.result.Param("offset")
+		if o.verdict == Identified || p.Worth == string(Identified) || !strings.HasPrefix(o.reason, "direction") {
 			t.Errorf("seed %d: %s (%s), offset %s", seed, o.verdict, o.reason, p.Worth)
 		}
 	}

@@ -174,7 +174,8 @@ func alongRun(bar *report.Progress, verb string, run *sink.Run) func(*hil.Row) {
 }
 
 // exportTable writes what was chosen of a run in a format of tables.
-func exportTable(ctx context.Context, run *sink.Run, w io.Writer, opt sink.ExportOptions, format table.Format, watch func(*hil.Row)) (res sink.Exported, err error) {
+func exportTable(ctx context.Context, run *sink.Run, w io.Writer, opt sink.ExportOptions, format table.Format,
+	watch func(*hil.Row)) (res sink.Exported, err error) {
 	e, err := run.Export(opt)
 	if err != nil {
 		return res, err

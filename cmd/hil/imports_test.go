@@ -33,7 +33,7 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/configs", below},
 		{"hilrig/cmd/plot", nil},
 		{"hilrig/cmd/table", nil},
-		{"hilrig/cmd/report", []string{"hilrig/configs/schema", "hilrig/engine/failure"}}, // knows no domain
+		{"hilrig/cmd/report", []string{"hilrig/configs/schema", "hilrig/engine/failure", "hilrig/engine/spelling"}}, // knows no domain
 		{"hilrig/cmd/fitreport", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
 		{"hilrig/cmd/daemon", append(below, "hilrig/cmd/report", "hilrig/cmd/table")},
 		{"hilrig/cmd/recordings", append(below, "hilrig/cmd/report")},

@@ -243,7 +243,8 @@ func printLevels(w io.Writer, b *ball.Evidence) {
 	m := &b.Moduli
 	fmt.Fprintf(t, "moduli, linear\t%.5g%s\t%.3g N·m\tbiased upward by noise; to compare with [KKK17] (2.2) only\n", report.Number(m.Linear),
 		strings.Repeat("\t", max(0, len(names)-1)), report.Number(m.LinearRMS))
-	fmt.Fprintf(t, "moduli, quadratic\t%.5g%s\t%.3g N·m\tin N·m·s²; biased upward by noise, too\n", report.Number(m.Quadratic), strings.Repeat("\t", max(0, len(names)-1)),
+	fmt.Fprintf(t, "moduli, quadratic\t%.5g%s\t%.3g N·m\tin N·m·s²; biased upward by noise, too\n", report.Number(m.Quadratic),
+		strings.Repeat("\t", max(0, len(names)-1)),
 		report.Number(m.QuadraticRMS))
 	t.Flush()
 	s := &b.Slip

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Likeliest keeps of every kind of suspect the one that explains most of the residual in these rows, of those that are looked at, and all that
-// are usual: where it costs a run to know what a suspect does to a motion, the force along that motion says which are worth it.
+// Likeliest keeps of every kind of suspect the one that explains most of the residual in these rows, of those that are looked at, and all
+// that are usual: where it costs a run to know what a suspect does to a motion, the force along that motion says which are worth it.
 func Likeliest(s *Solution, suspects []Suspect, rows []int) (kept []Suspect) {
 	type group struct {
 		kind  string

@@ -92,8 +92,9 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 		return nil, err
 	}
 	lag := r.estimate(s.nameOf(Lag))
-	if lag != nil && s.Lag == LagAuto && (reg.lagWithin > 0 || lag.RobustErr > reg.form.f.dt && (lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 ||
-		sol.lagDrowned)) { // the record does not tell it: that it is small is known better
+	if lag != nil && s.Lag == LagAuto && (reg.lagWithin > 0 ||
+		lag.RobustErr > reg.form.f.dt && (lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 || sol.lagDrowned)) {
+		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
 		within := math.Max(-lag.RobustCI95[0], lag.RobustCI95[1])
 		note := fmt.Sprintf("the record tells the lag of the force to ± %.2g s only; it is taken for zero", lag.RobustErr)
