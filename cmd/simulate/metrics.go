@@ -102,7 +102,7 @@ func simulateLaws(ctx context.Context, name string, cfg *configs.Simulate, short
 	if short {
 		s.watch.Stride = s.steps()
 	}
-	return s, s.simulate(ctx)
+	return s, s.simulate(ctx, nil)
 }
 
 // metrics are the numbers of hil simulate --json, with the label of the law in front where there are several.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -113,9 +114,9 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	if err := s.prepare(); err != nil {
 		return report.Exitf(report.Invalid, "%s: %w", path, err)
 	}
-	done := underWay(stderr, path)
-	err = s.simulate(ctx)
-	done()
+	bar := report.NewProgress(stderr)
+	err = s.simulate(ctx, bar)
+	bar.Finish()
 	if err != nil {
 		return err
 	}
@@ -280,9 +281,11 @@ func stepLimit(spec *experiment.Spec) (parts int, limit float64, why string, err
 	return max(1, int(math.Ceil(min(spec.Step/limit*(1-1e-12), 1e9)))), limit, why, nil
 }
 
-// simulate runs the laws, as many at a time as there are processors.
-func (s *simulation) simulate(ctx context.Context) error {
-	group, each := errgroup.WithContext(ctx) // the first error ends the others
+// simulate runs the laws, as many at a time as there are processors. A bar of nil shows nothing.
+func (s *simulation) simulate(ctx context.Context, bar *report.Progress) error {
+	var lock sync.Mutex
+	sum, reached := 0.0, make([]float64, len(s.runs)) // s, of all runs and of each
+	group, each := errgroup.WithContext(ctx)          // the first error ends the others
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range s.runs {
 		r := &s.runs[i]
@@ -293,6 +296,12 @@ func (s *simulation) simulate(ctx context.Context) error {
 				// a motor steps itself: its steps are shortened
 				spec.Step /= float64(r.parts)
 				watch.Stride *= r.parts
+			}
+			watch.Reached = func(t float64) {
+				lock.Lock()
+				defer lock.Unlock()
+				sum, reached[i] = sum+t-reached[i], t
+				progress(bar, "simulate", sum, s.cfg.Duration*float64(len(s.runs)))
 			}
 			r.trace, r.err = experiment.Record(each, spec, watch)
 			return r.err

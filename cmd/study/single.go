@@ -42,14 +42,17 @@ func findSingle(name string) *single {
 }
 
 // run is hil study with its name.
-func (s *single) run(ctx context.Context, interrupted func() bool, f Options, stdout io.Writer) error {
+func (s *single) run(ctx context.Context, interrupted func() bool, f Options, stdout, stderr io.Writer) error {
 	for _, flag := range wholeFlags {
 		if f.Changed(flag) && !slices.Contains(s.takes, flag) {
 			return report.Exitf(report.Usage, "study: --%s is for studies that vary parameters; %s has --%s", flag, s.name,
 				strings.Join(s.takes, ", --"))
 		}
 	}
+	bar := report.NewProgress(stderr)
+	bar.Watch(report.Stage{Method: "study", Phase: s.name})
 	r, err := s.compute(ctx, f)
+	bar.Finish()
 	if err != nil {
 		if interrupted() {
 			return report.Exitf(report.Interrupted, "study: interrupted; nothing was written")

@@ -31,7 +31,7 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 		return report.Exitf(report.Usage, "study: %w", err)
 	}
 	if one := findSingle(name); one != nil {
-		return one.run(ctx, interrupted, f, stdout)
+		return one.run(ctx, interrupted, f, stdout, stderr)
 	}
 	s, err := f.load(name, stderr)
 	if err != nil {

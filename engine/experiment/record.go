@@ -14,6 +14,8 @@ type Recording struct {
 	Stride    int     // every n-th step; 0: as many as give at most MaxRows rows
 	Threshold float64 // m/s  for events; 0: Threshold of the law
 	Rest      float64 // s    for events; 0: DefaultRest
+
+	Reached func(t float64) // is told the time of every row; nil: nobody asks
 }
 
 // MaxRows bounds the rows of a record with Stride = 0.
@@ -85,6 +87,9 @@ func Record(ctx context.Context, s Spec, r Recording) (*Trace, error) {
 		w.See(q, found)
 		if sum.Steps%r.Stride == 0 {
 			t.add(q, s.Plant == MotorAxis)
+			if r.Reached != nil {
+				r.Reached(q.T)
+			}
 		}
 		return nil
 	})
