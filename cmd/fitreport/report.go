@@ -36,17 +36,17 @@ type Page struct {
 
 // Fit is one result and where it came from.
 type Fit struct {
-	Name     string
-	Seed     int
-	Assumed  []Assumption // what was taken for granted in place of a file
-	Live     []string     // what the recording estimated itself; nil: it is no recording
-	Warnings []string     // of records and fit
-	Result   *identify.Result
+	Name          string
+	Seed          int
+	Assumed       []Assumption // what was taken for granted in place of a file
+	LiveEstimates []string     // what the recording estimated itself; nil: it is no recording
+	Warnings      []string     // of records and fit
+	Result        *identify.Result
 }
 
 // Assumption is one thing that was taken for granted.
 type Assumption struct {
-	About string `json:"about"`
+	Topic string `json:"about"`
 	Text  string `json:"text"`
 }
 
@@ -80,7 +80,7 @@ func Write(w io.Writer, p Page) error {
 	}
 	return page().Execute(w, struct {
 		Page
-		Carried template.JS
+		ResultJSON template.JS
 	}{p, carried})
 }
 
@@ -96,8 +96,8 @@ func number(x *float64, show func(float64) string) template.HTML {
 // row is a parameter ready to be shown.
 type row struct {
 	*identify.Parameter
-	Number, Err, Interval, Boot, From, Bounds template.HTML
-	Class                                     string
+	Number, Err, Interval, Boot, StartValue, Bounds template.HTML
+	Class                                           string
 }
 
 // shownStates of the motion, where records and segments begin, are listed.
@@ -105,16 +105,16 @@ const shownStates = 8
 
 // parameters are the rows of the table. Columns that nothing would stand in are left out by the flags.
 func parameters(r *identify.Result) (t struct {
-	Rows                 []row
-	Boot, Start, Between bool
-	More                 int // states that are not listed
+	Rows                   []row
+	Boot, Start, HasBounds bool
+	UnlistedStates         int // states that are not listed
 }) {
 	states := 0
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if p.State() {
 			if states++; states > shownStates {
-				t.More++
+				t.UnlistedStates++
 				continue
 			}
 		}
@@ -137,14 +137,14 @@ func parameters(r *identify.Result) (t struct {
 			if out.Err = "∞"; p.Error != nil {
 				out.Err = number(p.Error, show)
 			}
-			out.Interval, out.Boot, out.From = between(p.CI, "unbounded"), between(p.Boot95, "–"), number(p.Start, short)
+			out.Interval, out.Boot, out.StartValue = between(p.CI, "unbounded"), between(p.Boot95, "–"), number(p.Start, short)
 			if p.Min != nil || p.Max != nil {
 				out.Bounds = bound(p.Min, "−∞", short) + " … " + bound(p.Max, "∞", short)
 			}
 		}
 		t.Boot = t.Boot || p.Boot95 != nil
 		t.Start = t.Start || p.Start != nil
-		t.Between = t.Between || out.Bounds != ""
+		t.HasBounds = t.HasBounds || out.Bounds != ""
 		t.Rows = append(t.Rows, out)
 	}
 	return t
@@ -165,17 +165,17 @@ type drawn struct {
 
 // inlined are the figures of a result, and why others are not there.
 func inlined(r *identify.Result) (out struct {
-	Drawn   []drawn
-	Missing []string
+	Figures        []drawn
+	MissingFigures []string
 }, err error) {
 	all, missing := Figures(r)
-	out.Missing = missing
+	out.MissingFigures = missing
 	for _, f := range all {
 		var b bytes.Buffer
 		if err := f.Write(&b, "inline"); err != nil {
 			return out, fmt.Errorf("figure %s: %w", f.Name, err)
 		}
-		out.Drawn = append(out.Drawn, drawn{f.Name, f.Caption, template.HTML(b.String())})
+		out.Figures = append(out.Figures, drawn{f.Name, f.Caption, template.HTML(b.String())})
 	}
 	return out, nil
 }
@@ -215,12 +215,12 @@ func recordsOf(r *identify.Result) (out []use) {
 
 // misfits are what the model leaves over, on each of the records.
 func misfits(r *identify.Result) (out []struct {
-	On string
+	Records string
 	fit.Quality
 }) {
 	add := func(on string, q fit.Quality) {
 		out = append(out, struct {
-			On string
+			Records string
 			fit.Quality
 		}{on, q})
 	}

@@ -20,7 +20,7 @@ type assumptions struct {
 
 // add shows something.
 func (a *assumptions) add(about, format string, args ...any) {
-	a.entries = append(a.entries, fitreport.Assumption{About: about, Text: fmt.Sprintf(format, args...)})
+	a.entries = append(a.entries, fitreport.Assumption{Topic: about, Text: fmt.Sprintf(format, args...)})
 }
 
 // because gives the reason of a key.

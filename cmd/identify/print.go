@@ -33,7 +33,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 		}
 	}
 	for _, a := range r.Assumed {
-		fmt.Fprintf(w, "%-12s %s\n", a.About, a.Text)
+		fmt.Fprintf(w, "%-12s %s\n", a.Topic, a.Text)
 	}
 	if r.Assumed != nil {
 		fmt.Fprintln(w, "as a file    --write-config FILE")

@@ -117,7 +117,7 @@ func PageOf(r Identification) fitreport.Page {
 	}
 	one := fitreport.Fit{Name: r.Name, Seed: r.Seed, Warnings: warningsOf(r.Result), Assumed: r.Assumed, Result: r.Result}
 	if r.Run != nil {
-		one.Live = r.Run.remarks()
+		one.LiveEstimates = r.Run.remarks()
 	}
 	p.Fits = append(p.Fits, one)
 	return p

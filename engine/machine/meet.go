@@ -30,7 +30,7 @@ func (s *Stepper) meet(h float64, q []float64) bool {
 			if !(own*2/h > least) {
 				// held by the constraints: it moves as they say, and its force has no effect
 				b.Move(h, x, b.startSpeed, 1/minMobility, 0)
-				b.w, b.end, b.f, b.step = s.hat[b.place], 2*s.hat[b.place]-b.startSpeed, 0, 0
+				b.w, b.endSpeed, b.f, b.step = s.hat[b.place], 2*s.hat[b.place]-b.startSpeed, 0, 0
 				continue
 			}
 			w := s.hat[b.place]
@@ -42,12 +42,12 @@ func (s *Stepper) meet(h float64, q []float64) bool {
 			b.load = (w - b.startSpeed) / own
 			mass := h / (2 * own)
 			var st engine.Status
-			if b.w, b.end, st = b.Move(h, x, b.startSpeed, mass, b.load); st == engine.NonFinite {
+			if b.w, b.endSpeed, st = b.Move(h, x, b.startSpeed, mass, b.load); st == engine.NonFinite {
 				s.failedMover = b.name + ": " + st.String()
 				b.f = math.NaN()
 				return false
 			}
-			f := mass*(b.end-b.startSpeed)/h - b.load
+			f := mass*(b.endSpeed-b.startSpeed)/h - b.load
 			was := b.step
 			b.step = f - b.f
 			b.f = f

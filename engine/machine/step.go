@@ -72,7 +72,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	for k := range s.movers {
 		b := &s.movers[k]
 		if a := &m.axes[b.axis]; a.cutIndex < 0 {
-			s.a[a.iv] = (b.end - v[a.iv]) / h
+			s.a[a.iv] = (b.endSpeed - v[a.iv]) / h
 		}
 	}
 	for k := range s.ledMotions {
@@ -128,7 +128,7 @@ func (s *Stepper) stride(t, h float64, x []float64) engine.Status {
 	copy(z, s.z1)
 	for k := range s.movers {
 		b := &s.movers[k]
-		b.rests = b.end == 0
+		b.rests = b.endSpeed == 0
 		if a := &m.axes[b.axis]; b.rests && a.cutIndex < 0 && math.Abs(v[a.iv]) < restSpeed {
 			v[a.iv] = 0 // stopped by its law: the rounding of the projection would set it loose
 		}

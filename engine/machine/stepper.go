@@ -127,13 +127,13 @@ func (e *elastic) pull(x, v float64) float64 { return -e.c*v - e.k*(x-e.x) }
 // moving is a Mover at its joint.
 type moving struct {
 	Mover
-	name        string
-	axis, place int // in p
-	isFriction  bool
-	rests       bool    // at the end of the last step
-	startSpeed  float64 // rad/s  at the beginning of the step
-	w, end, f   float64 // rad/s, rad/s, N·m on the joint
-	load, step  float64 // N·m  what the machine asks of it; by which f changed last
+	name           string
+	axis, place    int // in p
+	isFriction     bool
+	rests          bool    // at the end of the last step
+	startSpeed     float64 // rad/s  at the beginning of the step
+	w, endSpeed, f float64 // rad/s, rad/s, N·m on the joint
+	load, step     float64 // N·m  what the machine asks of it; by which f changed last
 }
 
 // At is the motion at the end of the step.

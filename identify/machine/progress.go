@@ -22,10 +22,10 @@ type progress struct {
 	watch   fit.Watch
 	samples int // of all recordings: one round of instrumental variables simulates them
 
-	lock                      sync.Mutex
-	stage                     string
-	finished, current, within float64 // work of the stages before, of this one, and what of it is done
-	later                     float64 // behind this one
+	lock                           sync.Mutex
+	stage                          string
+	finished, current, currentDone float64 // work of the stages before, of this one, and what of it is done
+	later                          float64 // behind this one
 }
 
 // begin says that a stage begins. The error is that of the context.
@@ -33,7 +33,7 @@ func (p *progress) begin(stage string, work, later float64) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.finished += p.current
-	p.stage, p.current, p.within, p.later = stage, work, 0, later
+	p.stage, p.current, p.currentDone, p.later = stage, work, 0, later
 	p.report()
 	return p.ctx.Err()
 }
@@ -42,12 +42,12 @@ func (p *progress) begin(stage string, work, later float64) error {
 func (p *progress) simulated(samples int) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	p.within = min(p.current, p.within+float64(samples)/float64(p.samples))
+	p.currentDone = min(p.current, p.currentDone+float64(samples)/float64(p.samples))
 	p.report()
 	return p.ctx.Err()
 }
 
 func (p *progress) report() {
-	share := (p.finished + p.within) / (p.finished + p.current + p.later)
+	share := (p.finished + p.currentDone) / (p.finished + p.current + p.later)
 	p.watch.Report(fit.Progress{Method: "machine", Phase: "work in %", Step: int(100 * share), StepCount: 100, Note: p.stage})
 }
